@@ -1,0 +1,46 @@
+import { z } from "zod";
+
+export const EndReason = z.enum([
+  "exited",
+  "user_requested",
+  "idle_timeout",
+  "lifetime_timeout",
+  "parent_closed",
+  "host_shutdown",
+  "spawn_failed",
+  "host_lost",
+]);
+export type EndReason = z.infer<typeof EndReason>;
+
+/** A process that belonged to the session and could not be ended, with why. */
+export const Survivor = z.strictObject({
+  pid: z.int(),
+  uid: z.int(),
+  command: z.string(),
+  why: z.string(),
+});
+export type Survivor = z.infer<typeof Survivor>;
+
+export const Exited = z.strictObject({
+  kind: z.literal("exited"),
+  /** 128+n when a signal ended it; null when nothing ever ran. */
+  exit_code: z.int().nullable(),
+  signal: z.string().nullable(),
+  reason: EndReason,
+  detail: z.string().optional(),
+  /** The end of the output at the moment of the exit. */
+  tail: z.int(),
+  /** Nobody holds the output any more: the log will not grow. */
+  final: z.boolean(),
+  survivors: z.array(Survivor).optional(),
+});
+export type Exited = z.infer<typeof Exited>;
+
+/** `starting` → `running` → `exited`, or `lost` when the host itself died. Exited and lost are final. */
+export const SessionState = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("starting") }),
+  z.strictObject({ kind: z.literal("running") }),
+  Exited,
+  z.strictObject({ kind: z.literal("lost"), reason: EndReason, detail: z.string().optional() }),
+]);
+export type SessionState = z.infer<typeof SessionState>;

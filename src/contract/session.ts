@@ -1,0 +1,74 @@
+import { z } from "zod";
+import { SessionId, TaskId, WorkspaceId } from "./ids.ts";
+import { limits } from "./limits.ts";
+import { SessionState } from "./session-state.ts";
+
+export const SessionKind = z.enum(["terminal", "command", "agent"]);
+export type SessionKind = z.infer<typeof SessionKind>;
+
+const noNul = (text: string) => !text.includes("\0");
+const NUL_MESSAGE = "must not contain a NUL byte";
+
+/** Text that reaches the system as it is: no NUL byte in it. */
+export const SystemText = z.string().refine(noNul, NUL_MESSAGE);
+
+export const TerminalSize = z.int().min(1).max(limits.terminal_size);
+export const Duration = z.int().min(0).max(limits.duration_ms);
+export const Title = SystemText.max(limits.title_chars);
+
+export const Environment = z
+  .record(
+    SystemText.min(1).refine((name) => !name.includes("="), "a variable's name has no ="),
+    SystemText,
+  )
+  .refine(
+    (env) => environmentBytes(env) <= limits.environment_bytes,
+    `the environment is larger than ${limits.environment_bytes} bytes`,
+  );
+
+/** Who holds control of a session: input and resize are theirs while the lease lasts. */
+export const Controller = z.strictObject({
+  holder: z.string(),
+  generation: z.int(),
+});
+export type Controller = z.infer<typeof Controller>;
+
+export const Session = z.strictObject({
+  session_id: SessionId,
+  kind: SessionKind,
+  mode: z.enum(["pty", "pipe"]),
+  state: SessionState,
+  title: z.string(),
+  workspace_id: WorkspaceId,
+  task_id: TaskId.nullable(),
+  issue_id: z.string().nullable(),
+  user_id: z.string().nullable(),
+  parent_session_id: SessionId.nullable(),
+  work_dir: z.string(),
+  shell: z.string().nullable(),
+  argv: z.array(z.string()),
+  pid: z.int().nullable(),
+  cols: z.int().nullable(),
+  rows: z.int().nullable(),
+  tail: z.int(),
+  first_offset: z.int(),
+  events_tail: z.int(),
+  controller: Controller.nullable(),
+  viewers: z.int(),
+  created_at: z.iso.datetime(),
+  last_io_at: z.iso.datetime(),
+  exited_at: z.iso.datetime().nullable(),
+  /** The log could not keep what was printed: the range is a gap. Absent while all is well. */
+  log_fault: z
+    .strictObject({ code: z.string(), message: z.string(), lost_bytes: z.int() })
+    .optional(),
+});
+export type Session = z.infer<typeof Session>;
+
+function environmentBytes(env: Readonly<Record<string, string>>): number {
+  const encoder = new TextEncoder();
+  let bytes = 0;
+  for (const [name, value] of Object.entries(env))
+    bytes += encoder.encode(name).length + encoder.encode(value).length + 2;
+  return bytes;
+}
