@@ -1,0 +1,69 @@
+import type { Survivor } from "#contract/session-state.ts";
+import type { ProcessIdentity } from "./identity.ts";
+
+/**
+ * The port to running programs: a child on a PTY or on pipes, whatever the platform.
+ *
+ * Order that a listener sees, exactly once each: `output`*, `exited`, `output`* (what a grandchild that still
+ * holds the descriptors prints), `final`. `exited` comes when the child is reaped and its descriptors had
+ * nothing more; it waits for no timer and for no grandchild.
+ */
+export type Channel = "stdout" | "stderr";
+
+export interface TerminalSize {
+  readonly cols: number;
+  readonly rows: number;
+}
+
+export interface ChildSpec {
+  /** Marks the child and what it starts, together with `REINS_SESSION_ID` in `env`. */
+  readonly session_id: string;
+  readonly argv: readonly string[];
+  readonly work_dir: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly umask?: number | undefined;
+  /** A PTY of this size; without it the child gets pipes. */
+  readonly size?: TerminalSize | undefined;
+  /** Pipes only: whether stdin is a pipe that can be written to, else /dev/null. */
+  readonly stdin: boolean;
+}
+
+export interface ExitStatus {
+  /** The code, or 128+n when a signal ended it. */
+  readonly exit_code: number;
+  readonly signal: string | null;
+}
+
+export interface ChildListener {
+  /** `bytes` is only valid during the call. */
+  output(channel: Channel, bytes: Buffer): void;
+  exited(status: ExitStatus): void;
+  final(): void;
+}
+
+export interface Child extends Disposable {
+  readonly pid: number;
+  readonly identity: ProcessIdentity;
+  readonly queuedInputBytes: number;
+  /** Queues the bytes whole or throws `queue_full`; never blocks. */
+  write(bytes: Uint8Array): void;
+  /** After what is queued: closes stdin, or sends the end-of-file character to a terminal. */
+  endInput(): void;
+  resize(size: TerminalSize): void;
+  /** Stops reading the child's output until `resume`; its pipe fills and it waits. */
+  pause(): void;
+  resume(): void;
+  /** To the terminal's foreground group, or the child's own group; returns how many groups got it. */
+  signalForeground(signal: NodeJS.Signals): number;
+  /** To every process of the tree; returns how many got it. */
+  signalTree(signal: NodeJS.Signals): number;
+  /** How many processes of the tree live, the child included. */
+  countTree(): number;
+  /** HUP and CONT to the tree, grace, then KILL; answers what could not be ended. Also after the child's own exit. */
+  endTree(options: { readonly grace_ms: number }): Promise<readonly Survivor[]>;
+}
+
+export interface Spawner {
+  /** Throws `spawn_failed` with the errno in its details, or `unsupported_os`. */
+  spawn(spec: ChildSpec, listener: ChildListener): Promise<Child> | Child;
+}

@@ -1,0 +1,115 @@
+import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import { errnoOf } from "#base/errno.ts";
+import { Fault } from "#contract/fault.ts";
+
+const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
+
+/** The file that a program's name stands for in the child's own PATH and work dir; throws `spawn_failed`. */
+export function resolveExecutable(
+  name: string,
+  env: Readonly<Record<string, string>>,
+  workDir: string,
+): string {
+  if (name.includes("/")) {
+    const path = isAbsolute(name) ? name : join(workDir, name);
+    const problem = findProblem(path);
+    if (problem === undefined) return path;
+    throw spawnFault(name, problem);
+  }
+  let problem = "ENOENT";
+  for (const folder of (env["PATH"] ?? DEFAULT_PATH).split(":")) {
+    const path = join(isAbsolute(folder) ? folder : join(workDir, folder), name);
+    const found = findProblem(path);
+    if (found === undefined) return path;
+    // As the system's own search does: a file that may not be run is worth more than one that is not there.
+    if (found === "EACCES") problem = found;
+  }
+  throw spawnFault(name, problem);
+}
+
+const sentences: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such program",
+  EACCES: "it may not be executed",
+  ENOEXEC: "it is no executable format (a script needs a first line such as #!/bin/sh)",
+  E2BIG: "its arguments and environment are too large",
+  EMFILE: "no file descriptors are left",
+  EAGAIN: "no more processes may be started",
+  ENOMEM: "there is not enough memory",
+};
+
+export function spawnFault(name: string, errno: string): Fault {
+  const sentence = sentences[errno] ?? errno;
+  return new Fault("spawn_failed", `cannot run ${JSON.stringify(name)}: ${sentence}`, {
+    details: { errno, program: name },
+  });
+}
+
+/** Throws `spawn_failed` when the directory cannot be worked in. */
+export function checkWorkDir(path: string): void {
+  const fail = (errno: string, sentence: string) =>
+    new Fault("spawn_failed", `cannot work in ${JSON.stringify(path)}: ${sentence}`, {
+      details: { errno, work_dir: path },
+    });
+  if (!isAbsolute(path)) throw fail("EINVAL", "the path is not absolute");
+  try {
+    if (!statSync(path).isDirectory()) throw fail("ENOTDIR", "it is not a directory");
+    accessSync(path, constants.X_OK);
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    const errno = errnoOf(error) ?? "EIO";
+    throw fail(
+      errno,
+      errno === "ENOENT"
+        ? "it does not exist"
+        : errno === "EACCES"
+          ? "it may not be entered"
+          : errno,
+    );
+  }
+}
+
+/**
+ * What exec would say to this file. A script's interpreter is looked at too, because a child that first joins its
+ * cgroup is exec'ed by a shell, which could only report a failure as an exit code.
+ */
+export function findProblem(path: string): string | undefined {
+  try {
+    if (!statSync(path).isFile()) return "EACCES";
+    accessSync(path, constants.X_OK);
+  } catch (error) {
+    return errnoOf(error) ?? "EIO";
+  }
+  return findFormatProblem(path);
+}
+
+const HEAD_BYTES = 256;
+
+function findFormatProblem(path: string): string | undefined {
+  const head = Buffer.alloc(HEAD_BYTES);
+  let length: number;
+  try {
+    const fd = openSync(path, "r");
+    try {
+      length = readSync(fd, head);
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    // Executable but not readable is allowed; exec itself will tell.
+    return undefined;
+  }
+  if (length >= 4 && head.readUInt32BE(0) === 0x7f454c46) return undefined;
+  // Some other binary: the kernel may know a loader for it.
+  if (head.subarray(0, length).includes(0)) return undefined;
+  const line = head.toString("latin1", 0, length).split("\n")[0] ?? "";
+  if (!line.startsWith("#!")) return "ENOEXEC";
+  const interpreter = line.slice(2).trim().split(/\s/)[0] ?? "";
+  if (interpreter === "") return "ENOEXEC";
+  try {
+    accessSync(interpreter, constants.X_OK);
+    return undefined;
+  } catch (error) {
+    return errnoOf(error) ?? "EIO";
+  }
+}

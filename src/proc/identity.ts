@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs";
+
+/** Who a process is: a pid alone is reused, the three together never are. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** Clock ticks since boot; 0 where the platform does not tell. */
+  readonly start_time: number;
+  readonly boot_id: string;
+}
+
+let bootId: string | undefined;
+
+export function readBootId(): string {
+  bootId ??= readText("/proc/sys/kernel/random/boot_id")?.trim() ?? "unknown";
+  return bootId;
+}
+
+export interface ProcessStat {
+  readonly pid: number;
+  readonly name: string;
+  /** One letter; Z and X are dead. */
+  readonly state: string;
+  readonly ppid: number;
+  readonly pgid: number;
+  readonly sid: number;
+  readonly start_time: number;
+}
+
+/** Undefined when there is no such process (or no /proc). */
+export function findProcess(pid: number): ProcessStat | undefined {
+  const text = readText(`/proc/${pid}/stat`);
+  return text === undefined ? undefined : parseStat(text);
+}
+
+/** Field 2 is the name in parentheses and may itself hold spaces and parentheses. */
+export function parseStat(text: string): ProcessStat | undefined {
+  const open = text.indexOf("(");
+  const close = text.lastIndexOf(")");
+  if (open < 0 || close < open) return undefined;
+  const fields = text.slice(close + 2).split(" ");
+  const number = (index: number) => Number(fields[index]);
+  const stat = {
+    pid: Number(text.slice(0, open)),
+    name: text.slice(open + 1, close),
+    state: fields[0] ?? "",
+    ppid: number(1),
+    pgid: number(2),
+    sid: number(3),
+    start_time: number(19),
+  };
+  return Number.isSafeInteger(stat.start_time) ? stat : undefined;
+}
+
+export function isDead(stat: Pick<ProcessStat, "state">): boolean {
+  return stat.state === "Z" || stat.state === "X";
+}
+
+export function identify(pid: number): ProcessIdentity {
+  return { pid, start_time: findProcess(pid)?.start_time ?? 0, boot_id: readBootId() };
+}
+
+/** Whether exactly this process lives; a zombie does not. */
+export function isAlive(identity: ProcessIdentity): boolean {
+  if (identity.boot_id !== readBootId()) return false;
+  const stat = findProcess(identity.pid);
+  return stat !== undefined && stat.start_time === identity.start_time && !isDead(stat);
+}
+
+export function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    // Gone, or not ours to read: for the callers both mean "not to be seen".
+    return undefined;
+  }
+}

@@ -1,0 +1,141 @@
+import koffi, { type LibraryHandle } from "koffi";
+
+/**
+ * The few calls of libc that Node does not offer, each with its exact C signature. A wrong signature crashes the
+ * process, so they are all here, and `selfTest` in ./self-test.ts tries them before the first session.
+ * Constants are those of Linux on x64 and arm64.
+ */
+export const O_RDWR = 0o2;
+export const O_WRONLY = 0o1;
+export const O_RDONLY = 0o0;
+export const O_NOCTTY = 0o400;
+export const O_NONBLOCK = 0o4000;
+export const O_CLOEXEC = 0o2000000;
+
+const F_SETFL = 4;
+const F_DUPFD_CLOEXEC = 1030;
+const F_GETPIPE_SZ = 1032;
+const TIOCSWINSZ = 0x5414;
+const PR_SET_CHILD_SUBREAPER = 36;
+const WNOHANG = 1;
+const RLIMIT_MSGQUEUE = 12;
+const IUTF8 = 0o40000;
+const TERMIOS_BYTES = 64;
+const NAME_BYTES = 128;
+
+type IntCall = (...args: readonly unknown[]) => number;
+
+export interface WaitResult {
+  readonly pid: number;
+  readonly status: number;
+}
+
+export type Libc = ReturnType<typeof openLibc>;
+
+export function openLibc() {
+  const lib = koffi.load(null);
+  const raw = defineCalls(lib);
+  return {
+    koffi,
+    lib,
+    openPtyMaster: () =>
+      check(raw.posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK), "posix_openpt"),
+    unlockPty(master: number): string {
+      check(raw.grantpt(master), "grantpt");
+      check(raw.unlockpt(master), "unlockpt");
+      const name = Buffer.alloc(NAME_BYTES);
+      const problem = raw.ptsname_r(master, name, NAME_BYTES);
+      if (problem !== 0) throw errnoError(problem, "ptsname_r");
+      return name.toString("latin1", 0, name.indexOf(0));
+    },
+    openPipe(): readonly [read: number, write: number] {
+      const fds: number[] = [0, 0];
+      check(raw.pipe2(fds, O_CLOEXEC), "pipe2");
+      const [read = -1, write = -1] = fds;
+      return [read, write];
+    },
+    setNonBlocking: (fd: number) => check(raw.fcntl(fd, F_SETFL, O_NONBLOCK), "fcntl"),
+    duplicate: (fd: number) => check(raw.fcntl(fd, F_DUPFD_CLOEXEC, 3), "fcntl"),
+    /** How much a pipe can hold. */
+    pipeBytes: (fd: number) => raw.fcntl(fd, F_GETPIPE_SZ, 0),
+    setSize(fd: number, cols: number, rows: number): void {
+      const winsize = Buffer.alloc(8);
+      winsize.writeUInt16LE(rows, 0);
+      winsize.writeUInt16LE(cols, 2);
+      check(raw.ioctl(fd, TIOCSWINSZ, winsize), "ioctl");
+    },
+    /** So that erasing a character in a cooked line erases all of its bytes. */
+    setUtf8(slave: number): void {
+      const termios = Buffer.alloc(TERMIOS_BYTES);
+      check(raw.tcgetattr(slave, termios), "tcgetattr");
+      termios.writeUInt32LE((termios.readUInt32LE(0) | IUTF8) >>> 0, 0);
+      check(raw.tcsetattr(slave, 0, termios), "tcsetattr");
+    },
+    foregroundGroup: (fd: number) => raw.tcgetpgrp(fd),
+    /** Undefined when there is nothing to reap. */
+    reap(pid: number): WaitResult | undefined {
+      const status = [0];
+      const reaped = raw.waitpid(pid, status, WNOHANG);
+      return reaped > 0 ? { pid: reaped, status: status[0] ?? 0 } : undefined;
+    },
+    /** Bytes written, or the negative errno. */
+    write(fd: number, bytes: Uint8Array): number {
+      const written = raw.write(fd, bytes, bytes.length);
+      return written >= 0 ? written : -koffi.errno();
+    },
+    becomeSubreaper: () => check(raw.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl"),
+    limitMark: {
+      read(): { soft: number; hard: number } {
+        const pair = [0, 0];
+        check(raw.getrlimit(RLIMIT_MSGQUEUE, pair), "getrlimit");
+        return { soft: Number(pair[0]), hard: Number(pair[1]) };
+      },
+      write: (soft: number, hard: number) =>
+        check(raw.setrlimit(RLIMIT_MSGQUEUE, [soft, hard]), "setrlimit"),
+    },
+  };
+
+  function check(result: number, call: string): number {
+    if (result >= 0) return result;
+    throw errnoError(koffi.errno(), call);
+  }
+}
+
+/** koffi's calls are untyped; each gets its shape here, once, beside its C signature. */
+function defineCalls(lib: LibraryHandle) {
+  const define = (signature: string) => lib.func(signature) as unknown as IntCall;
+  return {
+    posix_openpt: define("int posix_openpt(int flags)"),
+    grantpt: define("int grantpt(int fd)"),
+    unlockpt: define("int unlockpt(int fd)"),
+    ptsname_r: define("int ptsname_r(int fd, _Out_ uint8_t *name, size_t length)"),
+    pipe2: define("int pipe2(_Out_ int *fds, int flags)"),
+    fcntl: define("int fcntl(int fd, int command, long argument)"),
+    ioctl: define("int ioctl(int fd, unsigned long request, _Inout_ uint8_t *argument)"),
+    tcgetpgrp: define("int tcgetpgrp(int fd)"),
+    tcgetattr: define("int tcgetattr(int fd, _Out_ uint8_t *termios)"),
+    tcsetattr: define("int tcsetattr(int fd, int when, const uint8_t *termios)"),
+    waitpid: define("int waitpid(int pid, _Out_ int *status, int options)"),
+    write: define("long write(int fd, const uint8_t *bytes, size_t count)"),
+    prctl: define(
+      "int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)",
+    ),
+    getrlimit: define("int getrlimit(int resource, _Out_ uint64_t *limit)"),
+    setrlimit: define("int setrlimit(int resource, const uint64_t *limit)"),
+  };
+}
+
+/** An error as Node makes them, with the errno's name in `code`. */
+export function errnoError(errno: number, call: string): NodeJS.ErrnoException {
+  const code = errnoName(errno);
+  const error: NodeJS.ErrnoException = new Error(`${code}: ${call} failed`);
+  error.code = code;
+  error.errno = errno;
+  error.syscall = call;
+  return error;
+}
+
+export function errnoName(errno: number): string {
+  const found = Object.entries(koffi.os.errno).find(([, value]) => value === errno);
+  return found?.[0] ?? `E${errno}`;
+}

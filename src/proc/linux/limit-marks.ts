@@ -1,0 +1,40 @@
+import type { Libc } from "./libc.ts";
+
+/**
+ * A mark that every descendant inherits and that neither setsid nor a cleared environment removes: the soft limit
+ * for message queues, lowered by a number that differs from session to session. Nobody misses a few bytes of a
+ * limit of 800 KiB, and the kernel hands it on at every fork and exec.
+ */
+export interface LimitMarks {
+  /** The value that the next child is started with, or undefined where the limit is too small for marks. */
+  next(): number | undefined;
+  /** Runs with our own limit lowered to the mark; the child that is spawned meanwhile keeps it. */
+  during<T>(mark: number | undefined, run: () => T): T;
+}
+
+const ROOM = 400_000;
+
+export function openLimitMarks(libc: Pick<Libc, "limitMark">): LimitMarks {
+  const { hard } = libc.limitMark.read();
+  // Too small a limit leaves no room for marks, and none at all is not a number that can be lowered.
+  if (!Number.isSafeInteger(hard) || hard <= ROOM)
+    return { next: () => undefined, during: (_, run) => run() };
+  // A host that was started inside a session of another host carries that session's mark.
+  libc.limitMark.write(hard, hard);
+  let serial = Math.floor(Math.random() * ROOM);
+  return {
+    next() {
+      serial = (serial + 1) % ROOM;
+      return hard - 1 - serial;
+    },
+    during(mark, run) {
+      if (mark === undefined) return run();
+      libc.limitMark.write(mark, hard);
+      try {
+        return run();
+      } finally {
+        libc.limitMark.write(hard, hard);
+      }
+    },
+  };
+}

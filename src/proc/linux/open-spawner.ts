@@ -1,0 +1,45 @@
+import { limits } from "#contract/limits.ts";
+import type { ProcessTable } from "#proc/process-table.ts";
+import type { OpenSpawner, SpawnerOptions } from "#proc/spawner.ts";
+import { TreeEnder } from "#proc/tree-ender.ts";
+import { leaveSessionCgroup, openCgroups } from "./cgroup.ts";
+import { openLibc } from "./libc.ts";
+import { openLimitMarks } from "./limit-marks.ts";
+import { createLinuxSpawner } from "./linux-spawner.ts";
+import { createPosixSpawn } from "./posix-spawn.ts";
+import { Reaper } from "./reaper.ts";
+import { selfTest } from "./self-test.ts";
+
+export function openLinuxSpawner(options: SpawnerOptions, table: ProcessTable): OpenSpawner {
+  using stack = new DisposableStack();
+  const libc = openLibc();
+  selfTest(libc);
+  if (options.isHost) {
+    leaveSessionCgroup();
+    libc.becomeSubreaper();
+  }
+  const reaper = stack.use(new Reaper({ libc, adoptsOrphans: options.isHost, onError: options.onError }));
+  const ender = stack.use(
+    new TreeEnder({
+      clock: options.clock,
+      look: () => table.fresh(),
+      onDeath: (listener) => reaper.onDeath(listener),
+      kill_limit_ms: limits.tree_kill_ms,
+    }),
+  );
+  const cgroups = options.cgroups === false ? undefined : openCgroups();
+  if (cgroups !== undefined) stack.use(cgroups);
+  const spawner = createLinuxSpawner({
+    libc,
+    posixSpawn: createPosixSpawn(libc),
+    reaper,
+    table,
+    ender,
+    clock: options.clock,
+    cgroups,
+    marks: openLimitMarks(libc),
+    wrap: options.wrap ?? ((argv) => argv),
+  });
+  const owned = stack.move();
+  return { spawn: (spec, listener) => spawner.spawn(spec, listener), [Symbol.dispose]: () => owned.dispose() };
+}
