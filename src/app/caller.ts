@@ -1,0 +1,8 @@
+/** Who asks: his environment and the labels that his sessions get. */
+export interface Caller {
+  readonly env: Readonly<Record<string, string>>;
+  readonly work_dir: string;
+  readonly umask: number | undefined;
+  readonly workspace_id: string;
+  readonly user_id: string | undefined;
+}

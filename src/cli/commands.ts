@@ -1,0 +1,86 @@
+/** What `reins` can do. Plain data and lazy imports: a command loads nothing but itself. */
+export interface CommandSpec {
+  readonly summary: string;
+  readonly usage: string;
+  readonly options: readonly (readonly [flag: string, meaning: string])[];
+  readonly examples: readonly string[];
+  /** Not shown in the list of commands. */
+  readonly hidden?: boolean;
+  readonly load: () => Promise<{ readonly run: Command }>;
+}
+
+/** Gets the words behind the command's name and answers the exit code. */
+export type Command = (argv: readonly string[]) => Promise<number>;
+
+const JSON_OPTION = ["--json", "print data for programs"] as const;
+
+export const commands: Readonly<Record<string, CommandSpec>> = {
+  run: {
+    summary: "Start a command or a shell that outlives this terminal.",
+    usage: "reins run [options] [--] [COMMAND [ARGUMENT…]]",
+    options: [
+      ["-d, --detach", "start it and return at once; prints its id"],
+      ["--tty, --no-tty", "with or without a terminal (default: as stdin is)"],
+      ["--title TEXT", "a name for people"],
+      ["--cwd DIR", "where to run (default: here)"],
+      ["--idle-timeout SECONDS", "close it after so long without input or output"],
+      ["--lifetime SECONDS", "close it after so long"],
+      JSON_OPTION,
+    ],
+    examples: ["reins run", "reins run -- npm test", "reins run -d --tty -- htop"],
+    load: () => import("./run.ts"),
+  },
+  attach: {
+    summary: "Get back to a session: see it, type into it.",
+    usage: "reins attach [options] [ID]",
+    options: [
+      ["--takeover", "take control from whoever holds it"],
+      ["--view", "only watch"],
+      ["--since N", "replay from this offset (default: the last part)"],
+    ],
+    examples: ["reins attach", "reins attach ses_4k2m", "reins attach --view ses_4k2m"],
+    load: () => import("./attach.ts"),
+  },
+  ps: {
+    summary: "List sessions.",
+    usage: "reins ps [options]",
+    options: [["-a, --all", "also those that have ended"], JSON_OPTION],
+    examples: ["reins ps", "reins ps -a --json"],
+    load: () => import("./ps.ts"),
+  },
+  logs: {
+    summary: "Print what a session has printed.",
+    usage: "reins logs [options] [ID]",
+    options: [
+      ["-f, --follow", "go on until the session has ended"],
+      ["--since N", "from this offset; `tail` is the end"],
+      JSON_OPTION,
+    ],
+    examples: ["reins logs ses_4k2m", "reins logs -f --since tail ses_4k2m"],
+    load: () => import("./logs.ts"),
+  },
+  close: {
+    summary: "End sessions and everything that they started.",
+    usage: "reins close [options] ID…",
+    options: [
+      ["--reason TEXT", "kept with the session"],
+      ["--purge", "remove the logs as well"],
+      JSON_OPTION,
+    ],
+    examples: ["reins close ses_4k2m", 'reins close --reason "done" ses_4k2m ses_9x1c'],
+    load: () => import("./close.ts"),
+  },
+  host: {
+    summary: "Serve sessions; started by the other commands when it is needed.",
+    usage: "reins host [--data-dir DIR] | reins host stop | reins host status",
+    options: [
+      [
+        "--data-dir DIR",
+        "where the logs are (default: $REINS_HOME, else the user's state directory)",
+      ],
+      JSON_OPTION,
+    ],
+    examples: ["reins host status", "reins host stop"],
+    load: () => import("./host.ts"),
+  },
+};

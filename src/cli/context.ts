@@ -1,0 +1,66 @@
+import { homedir, userInfo } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Caller } from "#app/caller.ts";
+import { createSessionOperations, type Operations } from "#app/session.ts";
+import { type DataDir, locateDataDir } from "#host/data-dir.ts";
+import type { HostClient } from "#host/socket/client.ts";
+import { openHost } from "#host/start-host.ts";
+
+/** A command's way to the sessions of this machine: no server, the operations run here. */
+export interface Local extends Disposable {
+  readonly host: HostClient;
+  readonly operations: Operations;
+  readonly dir: DataDir;
+}
+
+export async function openLocal(): Promise<Local> {
+  const dir = locateDataDir(findDataDir());
+  const host = await openHost({ dataDir: dir.path, command: ownCommand(), env: process.env });
+  return {
+    host,
+    dir,
+    operations: createSessionOperations(host, describeCaller()),
+    [Symbol.dispose]: () => host[Symbol.dispose](),
+  };
+}
+
+export function findDataDir(): string {
+  const { REINS_HOME: home, XDG_STATE_HOME: state } = process.env;
+  if (home !== undefined && home !== "") return resolve(home);
+  // The specification has relative paths ignored.
+  if (state !== undefined && isAbsolute(state)) return join(state, "reins");
+  return join(homedir(), ".local", "state", "reins");
+}
+
+/** This very program, for the host that it starts: the file that Node was given. */
+function ownCommand(): readonly string[] {
+  return [
+    process.execPath,
+    process.argv[1] ?? fileURLToPath(new URL("../../bin/reins", import.meta.url)),
+  ];
+}
+
+function describeCaller(): Caller {
+  const env = Object.entries(process.env).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  return {
+    env: Object.fromEntries(env),
+    work_dir: process.cwd(),
+    umask: process.umask(),
+    workspace_id: "wsp_local",
+    user_id: undefined,
+  };
+}
+
+/** How others see who holds control. */
+export function viewerName(): string {
+  const tty = process.env["SSH_TTY"] ?? process.env["TMUX_PANE"];
+  return [
+    "cli",
+    userInfo().username,
+    String(process.pid),
+    ...(tty === undefined ? [] : [tty]),
+  ].join(":");
+}

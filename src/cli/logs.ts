@@ -1,0 +1,34 @@
+import { followOutput, openOutput } from "#app/follow-output.ts";
+import { openLocal } from "./context.ts";
+import { parseOptions, parseSince } from "./options.ts";
+import { createFrameWriter, createRawWriter } from "./output-writer.ts";
+import { findTarget } from "./target.ts";
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parseOptions(argv, {
+    follow: { type: "boolean", short: "f" },
+    since: { type: "string" },
+    json: { type: "boolean" },
+  });
+  const since = parseSince(values.since);
+  using local = await openLocal();
+  const { session_id } = await findTarget(local.operations, positionals[0]);
+  using watch = await local.host.watch(session_id);
+  using source = openOutput(local.dir.sessions, session_id);
+  const from = since === "tail" ? watch.tail : (since ?? source.first());
+  const writer =
+    values.json === true
+      ? createFrameWriter()
+      : createRawWriter({ isHistory: process.stdout.isTTY });
+  const interrupted = new AbortController();
+  process.once("SIGINT", () => interrupted.abort());
+  for await (const chunk of followOutput(source, watch, {
+    since: from,
+    until: values.follow === true ? "final" : "now",
+    signal: interrupted.signal,
+  })) {
+    await writer.write(chunk);
+  }
+  if (values.json === true && values.follow === true) await writer.end(watch.session);
+  return 0;
+}

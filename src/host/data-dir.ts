@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto";
+import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { writeFileAtomic } from "#base/atomic-file.ts";
+import { isErrno } from "#base/errno.ts";
+import { Fault } from "#contract/fault.ts";
+
+/** Where everything of one host is. */
+export interface DataDir {
+  readonly path: string;
+  readonly sessions: string;
+  readonly socket: string;
+  readonly lock: string;
+  readonly hostLog: string;
+}
+
+export const DATA_FORMAT = 1;
+/** The kernel's limit for a socket's path is 108 bytes on Linux and 104 on macOS, its end included. */
+const SOCKET_PATH_BYTES = 103;
+
+/** The names alone; touches nothing. */
+export function locateDataDir(path: string): DataDir {
+  return {
+    path,
+    sessions: join(path, "sessions"),
+    socket: socketPath(path),
+    lock: join(path, "host.lock"),
+    hostLog: join(path, "host.log"),
+  };
+}
+
+/** Makes the directory where it is missing, 0700, and refuses one of a newer version untouched. */
+export function openDataDir(path: string): DataDir {
+  const dir = locateDataDir(path);
+  try {
+    makePrivate(dir.path);
+    makePrivate(dir.sessions);
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    throw new Fault(
+      "host_unavailable",
+      `cannot use ${path} as the data directory: ${sentenceFor(error)}`,
+      {
+        details: { data_dir: path },
+        cause: error,
+      },
+    );
+  }
+  checkFormat(dir.path);
+  if (dirname(dir.socket) !== dir.path) makePrivateElsewhere(dirname(dir.socket));
+  return dir;
+}
+
+function makePrivate(path: string): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o700);
+}
+
+function sentenceFor(error: unknown): string {
+  if (isErrno(error, "EEXIST", "ENOTDIR")) return "there is a file in its place";
+  if (isErrno(error, "EACCES", "EPERM")) return "it may not be written to";
+  if (isErrno(error, "EROFS")) return "it is on a read-only file system";
+  if (isErrno(error, "ENOSPC")) return "the disk is full";
+  return String(error);
+}
+
+function checkFormat(path: string): void {
+  const file = join(path, "format");
+  const found = readFormat(file);
+  if (found === undefined) {
+    writeFileAtomic(file, `${DATA_FORMAT}\n`);
+    return;
+  }
+  if (found > DATA_FORMAT || Number.isNaN(found)) {
+    throw new Fault(
+      "unsupported",
+      `the data in ${path} was written by a newer Reins (format ${found}); this one reads format ${DATA_FORMAT} and leaves it untouched`,
+      { details: { data_dir: path, format: found, known: DATA_FORMAT } },
+    );
+  }
+}
+
+function readFormat(file: string): number | undefined {
+  try {
+    return Number.parseInt(readFileSync(file, "utf8"), 10);
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * A path that is too long for a socket is replaced by a short one in a folder of this user's own. Not in TMPDIR,
+ * which a client and the host may see differently.
+ */
+function socketPath(path: string): string {
+  const direct = join(path, "host.sock");
+  if (Buffer.byteLength(direct) <= SOCKET_PATH_BYTES) return direct;
+  const name = createHash("sha256").update(path).digest("hex").slice(0, 16);
+  return join("/tmp", `reins-${process.getuid?.() ?? 0}`, `${name}.sock`);
+}
+
+/** Somebody else could have made that folder first: it must be ours, private and no link. */
+function makePrivateElsewhere(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  assertOwnFolder(folder);
+}
+
+export function assertOwnFolder(folder: string): void {
+  const found = lstatSync(folder);
+  const isOurs =
+    found.isDirectory() &&
+    found.uid === (process.getuid?.() ?? found.uid) &&
+    (found.mode & 0o077) === 0;
+  if (isOurs) return;
+  throw new Fault(
+    "host_unavailable",
+    `${folder} is not a private folder of yours, so no socket is trusted there`,
+    {
+      details: { folder },
+    },
+  );
+}

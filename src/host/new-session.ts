@@ -1,0 +1,126 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { isErrno } from "#base/errno.ts";
+import { Fault } from "#contract/fault.ts";
+import { limits } from "#contract/limits.ts";
+import type { Session } from "#contract/session.ts";
+import { RECORD_VERSION, type SessionRecord } from "#host/session/session-record.ts";
+import type { ChildSpec } from "#proc/child.ts";
+import { buildEnvironment } from "#proc/environment.ts";
+import type { CreateRequest } from "./create-request.ts";
+import { type Launch, planLaunch, writeScript } from "./launch.ts";
+
+const DEFAULT_COLS = 80;
+const DEFAULT_ROWS = 24;
+
+export interface NewSession {
+  readonly dir: string;
+  readonly record: SessionRecord;
+  readonly spec: ChildSpec;
+}
+
+/** Makes the session's directory and says what will run in it; nothing runs yet. */
+export function prepareSession(
+  request: CreateRequest,
+  {
+    folder,
+    session_id,
+    now,
+  }: { readonly folder: string; readonly session_id: Session["session_id"]; readonly now: number },
+): NewSession {
+  const dir = join(folder, session_id);
+  const launch = planLaunch({ ...request, path: request.env["PATH"] }, dir);
+  makeDir(dir);
+  try {
+    writeScript(launch);
+  } catch (error) {
+    removeDir(dir);
+    throw asDiskFault(error);
+  }
+  const record = createRecord(request, launch, { session_id, at: new Date(now).toISOString() });
+  return { dir, record, spec: createSpec(request, record) };
+}
+
+export function removeDir(dir: string): void {
+  rmSync(dir, { recursive: true, force: true });
+}
+
+export function asDiskFault(error: unknown): unknown {
+  if (!isErrno(error, "ENOSPC", "EDQUOT")) return error;
+  return new Fault("disk_full", "the disk is full, so no session can be made; make room first", {
+    cause: error,
+  });
+}
+
+function makeDir(dir: string): void {
+  try {
+    mkdirSync(dir, { mode: 0o700 });
+  } catch (error) {
+    throw asDiskFault(error);
+  }
+}
+
+function createRecord(
+  request: CreateRequest,
+  launch: Launch,
+  { session_id, at }: { readonly session_id: Session["session_id"]; readonly at: string },
+): SessionRecord {
+  const isTerminal = request.kind === "terminal";
+  return {
+    version: RECORD_VERSION,
+    session_id,
+    kind: request.kind,
+    mode: isTerminal ? "pty" : "pipe",
+    argv: [...launch.argv],
+    shell: launch.shell,
+    work_dir: request.work_dir,
+    title: request.title ?? launch.caption.slice(0, limits.title_chars),
+    labels: request.labels ?? {},
+    parent_session_id: request.parent_session_id ?? null,
+    detach: request.detach ?? false,
+    cols: isTerminal ? (request.cols ?? DEFAULT_COLS) : null,
+    rows: isTerminal ? (request.rows ?? DEFAULT_ROWS) : null,
+    grace_ms:
+      request.grace_ms ?? (request.kind === "agent" ? limits.grace_agent_ms : limits.grace_ms),
+    idle_timeout_ms: request.idle_timeout_ms ?? 0,
+    lifetime_ms: request.lifetime_ms ?? 0,
+    created_at: at,
+    last_io_at: at,
+    exited_at: null,
+    state: { kind: "starting" },
+    process: null,
+    limit_mark: null,
+    tail: 0,
+    first_offset: 0,
+    events_tail: 0,
+    disk_bytes: 0,
+    lost_bytes: 0,
+  };
+}
+
+function createSpec(request: CreateRequest, record: SessionRecord): ChildSpec {
+  const { labels, session_id } = record;
+  const { cols, rows } = record;
+  return {
+    session_id,
+    argv: record.argv,
+    work_dir: record.work_dir,
+    umask: request.umask,
+    size: cols === null || rows === null ? undefined : { cols, rows },
+    stdin: request.stdin ?? request.kind === "agent",
+    env: buildEnvironment({
+      base: request.env,
+      request: {},
+      pty: record.mode === "pty",
+      marks: {
+        session_id,
+        workspace_id: labels["workspace_id"] ?? "wsp_local",
+        task_id: labels["task_id"],
+        issue_id: labels["issue_id"],
+        user_id: labels["user_id"],
+        prior_session_id: labels["prior_session_id"],
+        agent: labels["agent"] === "1",
+      },
+    }),
+  };
+}

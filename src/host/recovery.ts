@@ -1,0 +1,112 @@
+import { readdirSync, rmdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "#base/clock.ts";
+import type { Logger } from "#base/logger.ts";
+import { channels } from "#contract/channels.ts";
+import type { SessionEvent } from "#contract/events.ts";
+import { SessionId } from "#contract/ids.ts";
+import { readRecord, type SessionRecord, writeRecord } from "#host/session/session-record.ts";
+import { isLive, transition } from "#host/session/transition.ts";
+import { openLogFiles } from "#log/log-files.ts";
+import { openLogWriter } from "#log/log-writer.ts";
+import type { Leftover } from "#proc/child.ts";
+
+export interface RecoveryDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface Recovered {
+  readonly records: readonly SessionRecord[];
+  /** What sessions of the host before us may have left running. */
+  readonly leftovers: readonly Leftover[];
+  /** Sessions whose record could not be read: left as they are, for people to look at. */
+  readonly unreadable: readonly string[];
+}
+
+/** Reads what earlier hosts left. Nothing stays "running": what ran when its host died is lost, and says so. */
+export function recoverSessions(folder: string, deps: RecoveryDeps): Recovered {
+  const { log } = deps;
+  const records: SessionRecord[] = [];
+  const leftovers: Leftover[] = [];
+  const unreadable: string[] = [];
+  for (const name of readdirSync(folder)) {
+    if (!SessionId.safeParse(name).success) continue;
+    const dir = join(folder, name);
+    const read = readRecord(dir);
+    if (!read.ok) {
+      if (removeIfEmpty(dir)) continue;
+      log.warn("a session's record cannot be read", { session_id: name, problem: read.problem });
+      unreadable.push(name);
+      continue;
+    }
+    const { record } = read;
+    if (isSettled(record)) {
+      records.push(record);
+      continue;
+    }
+    leftovers.push({
+      session_id: record.session_id,
+      identity: record.process ?? undefined,
+      limit_mark: record.limit_mark ?? undefined,
+    });
+    records.push(settle(dir, record, deps));
+  }
+  return { records, leftovers, unreadable };
+}
+
+function isSettled({ state }: SessionRecord): boolean {
+  return !isLive(state) && (state.kind !== "exited" || state.final);
+}
+
+/** The files know how far the log goes; the record was last written long before. */
+function settle(dir: string, record: SessionRecord, deps: RecoveryDeps): SessionRecord {
+  const { clock, log } = deps;
+  const state = transition(record.state, { kind: "host_died" });
+  const at = new Date(clock.now()).toISOString();
+  if (isLive(record.state))
+    appendEnd(dir, { type: "session.exited", at, session_id: record.session_id, state }, deps);
+  const output = measure(join(dir, "output"), log);
+  const events = measure(join(dir, "events"), log);
+  const settled: SessionRecord = {
+    ...record,
+    state,
+    exited_at: record.exited_at ?? at,
+    tail: output.tail,
+    first_offset: output.first,
+    events_tail: events.tail,
+    disk_bytes: output.tail - output.first + events.tail,
+  };
+  writeRecord(dir, settled);
+  return settled;
+}
+
+/** On a line of its own: the host may have died in the middle of one. */
+function appendEnd(dir: string, event: SessionEvent, { clock, log }: RecoveryDeps): void {
+  try {
+    using events = openLogWriter({ dir: join(dir, "events"), clock, holdOpen: false });
+    events.append(channels.events, Buffer.from(`\n${JSON.stringify(event)}\n`));
+  } catch (error) {
+    log.warn("the end of a session could not be written to its events", { dir, error });
+  }
+}
+
+function measure(dir: string, log: Logger): { tail: number; first: number } {
+  try {
+    using files = openLogFiles(dir);
+    return { tail: files.tail(), first: files.first() };
+  } catch (error) {
+    log.warn("a log cannot be read", { dir, error });
+    return { tail: 0, first: 0 };
+  }
+}
+
+/** A host that died between making the directory and writing the record left just that. */
+function removeIfEmpty(dir: string): boolean {
+  try {
+    rmdirSync(dir);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,83 @@
+import { limits } from "#contract/limits.ts";
+
+const NEWLINE = 10;
+
+export interface AgentLinesDeps {
+  /** How many of the bytes were kept. */
+  readonly append: (lines: Buffer) => number;
+  /** A line over the limit was dropped. */
+  readonly tooLong: () => void;
+  /** Called when bytes must wait, and when they no longer do. */
+  readonly held: (isHeld: boolean) => void;
+}
+
+/**
+ * An agent's stdout, appended to its events log by whole lines. Its events are its history, so nothing is given up
+ * when the disk is full: the rest is held, the caller stops reading the worker, and `retry` tries again.
+ */
+export class AgentLines {
+  readonly #deps: AgentLinesDeps;
+  #partial: Buffer[] = [];
+  #partialBytes = 0;
+  #isSkipping = false;
+  #held: Buffer[] = [];
+
+  constructor(deps: AgentLinesDeps) {
+    this.#deps = deps;
+  }
+
+  get isHeld(): boolean {
+    return this.#held.length > 0;
+  }
+
+  push(bytes: Buffer): void {
+    const end = bytes.lastIndexOf(NEWLINE) + 1;
+    if (end > 0) this.#complete(bytes.subarray(0, end));
+    if (end < bytes.length) this.#keep(bytes.subarray(end));
+  }
+
+  retry(): void {
+    if (!this.isHeld) return;
+    const lines = Buffer.concat(this.#held);
+    this.#held = [];
+    this.#write(lines);
+    if (!this.isHeld) this.#deps.held(false);
+  }
+
+  #complete(lines: Buffer): void {
+    let rest = lines;
+    if (this.#isSkipping) {
+      rest = lines.subarray(lines.indexOf(NEWLINE) + 1);
+      this.#isSkipping = false;
+    }
+    const whole = Buffer.concat([...this.#partial, rest]);
+    this.#partial = [];
+    this.#partialBytes = 0;
+    if (whole.length > 0) this.#write(whole);
+  }
+
+  #keep(bytes: Buffer): void {
+    if (this.#isSkipping) return;
+    this.#partialBytes += bytes.length;
+    if (this.#partialBytes > limits.event_line_bytes) {
+      this.#isSkipping = true;
+      this.#partial = [];
+      this.#partialBytes = 0;
+      this.#deps.tooLong();
+      return;
+    }
+    // The reader's buffer is used again.
+    this.#partial.push(Buffer.from(bytes));
+  }
+
+  #write(lines: Buffer): void {
+    if (this.isHeld) {
+      this.#held.push(Buffer.from(lines));
+      return;
+    }
+    const kept = this.#deps.append(lines);
+    if (kept === lines.length) return;
+    this.#held.push(Buffer.from(lines.subarray(kept)));
+    this.#deps.held(true);
+  }
+}

@@ -1,0 +1,91 @@
+import type { Clock } from "#base/clock.ts";
+import { Fault } from "#contract/fault.ts";
+import { limits } from "#contract/limits.ts";
+import type { Controller } from "#contract/session.ts";
+
+export interface ControlChange {
+  readonly controller: Controller | null;
+  readonly taken_from: string | null;
+}
+
+/**
+ * Who may type and resize: at most one holder, by a lease that lasts as long as its holder shows up. Ownership is
+ * one field with a generation, swapped in one step, so there is no moment at which nobody or two could hold it;
+ * whoever comes with an older generation changes nothing.
+ */
+export class Control {
+  readonly #clock: Clock;
+  readonly #changed: (change: ControlChange) => void;
+  #generation = 0;
+  #holder: string | undefined;
+  #expiry: Disposable | undefined;
+
+  constructor(clock: Clock, changed: (change: ControlChange) => void) {
+    this.#clock = clock;
+    this.#changed = changed;
+  }
+
+  get controller(): Controller | null {
+    return this.#holder === undefined
+      ? null
+      : { holder: this.#holder, generation: this.#generation };
+  }
+
+  take(holder: string, { takeover }: { readonly takeover: boolean }): number {
+    const before = this.#holder ?? null;
+    if (before !== null && !takeover) throw this.#refusal();
+    this.#generation += 1;
+    this.#holder = holder;
+    this.#renewLease();
+    this.#changed({ controller: this.controller, taken_from: before });
+    return this.#generation;
+  }
+
+  /** Throws `not_controller` unless the caller may type now; renews the lease of a holder. */
+  check(generation: number | undefined): void {
+    if (generation === undefined) {
+      if (this.#holder !== undefined) throw this.#refusal();
+      return;
+    }
+    if (generation !== this.#generation || this.#holder === undefined) throw this.#refusal();
+    this.#renewLease();
+  }
+
+  renew(generation: number): boolean {
+    if (generation !== this.#generation || this.#holder === undefined) return false;
+    this.#renewLease();
+    return true;
+  }
+
+  release(generation: number): void {
+    if (generation !== this.#generation || this.#holder === undefined) return;
+    this.#drop();
+  }
+
+  /** At the end of the session: nobody holds it any more, without a word. */
+  dispose(): void {
+    this.#expiry?.[Symbol.dispose]();
+    this.#holder = undefined;
+  }
+
+  #renewLease(): void {
+    this.#expiry?.[Symbol.dispose]();
+    this.#expiry = this.#clock.timer(limits.lease_ms, () => this.#drop());
+  }
+
+  #drop(): void {
+    this.#expiry?.[Symbol.dispose]();
+    this.#holder = undefined;
+    this.#changed({ controller: null, taken_from: null });
+  }
+
+  #refusal(): Fault {
+    const sentence =
+      this.#holder === undefined
+        ? "your control of this session has ended; take it again"
+        : `${this.#holder} controls this session; take over to type into it`;
+    return new Fault("not_controller", sentence, {
+      details: { holder: this.#holder ?? null, generation: this.#generation },
+    });
+  }
+}

@@ -1,0 +1,397 @@
+import type { Clock } from "#base/clock.ts";
+import { Emitter } from "#base/emitter.ts";
+import type { Logger } from "#base/logger.ts";
+import type { SessionEvent } from "#contract/events.ts";
+import { Fault } from "#contract/fault.ts";
+import { limits } from "#contract/limits.ts";
+import type { Session } from "#contract/session.ts";
+import type { EndReason } from "#contract/session-state.ts";
+import type { SignalName } from "#contract/signals.ts";
+import type { Child, ChildListener, ChildSpec, Spawner, TerminalSize } from "#proc/child.ts";
+import { AgentLines } from "./agent-lines.ts";
+import { Audience } from "./audience.ts";
+import { IdleTimer } from "./deadlines.ts";
+import { SeenIds } from "./seen-ids.ts";
+import { SessionLogs } from "./session-logs.ts";
+import { type SessionRecord, writeRecord } from "./session-record.ts";
+import { describeSession } from "./session-view.ts";
+import { type Happening, isLive, transition } from "./transition.ts";
+
+export interface SessionDeps {
+  readonly dir: string;
+  readonly record: SessionRecord;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly retainBytes: number;
+}
+
+type EventBody = SessionEvent extends infer E
+  ? E extends SessionEvent
+    ? Omit<E, "at" | "session_id">
+    : never
+  : never;
+
+export interface InputRequest {
+  readonly bytes: Uint8Array;
+  readonly input_id?: string | undefined;
+  readonly generation?: number | undefined;
+  readonly eof?: boolean | undefined;
+}
+
+/** As the child's status; no code when its end was never seen. */
+interface Ending {
+  readonly exit_code: number | null;
+  readonly signal: string | null;
+}
+
+/** Waits for an agent's disk. */
+const HELD_RETRY_MS = 250;
+
+/**
+ * One process with its logs. The child is started once and never again; exited is final. Every observer sees all
+ * output, then the exit, then the end of the output.
+ */
+export class HostSession {
+  readonly #deps: SessionDeps;
+  #record: SessionRecord;
+  #logs: SessionLogs | undefined;
+  #child: Child | undefined;
+  #closing:
+    | {
+        readonly reason: EndReason;
+        readonly detail: string | undefined;
+        readonly done: Promise<void>;
+      }
+    | undefined;
+  readonly #exited = Promise.withResolvers<void>();
+  readonly #idle: IdleTimer;
+  readonly #lifetime: IdleTimer;
+  /** Who watches and who types. */
+  readonly audience: Audience;
+  readonly #inputIds = new SeenIds(limits.input_ids_remembered);
+  readonly #agentLines: AgentLines | undefined;
+  /** A tail moved. */
+  readonly tails: Emitter<void>;
+  /** The state, the title, the size, the controller or the viewers changed. */
+  readonly changes: Emitter<void>;
+
+  constructor(deps: SessionDeps) {
+    const { clock, record } = deps;
+    this.#deps = deps;
+    this.#record = record;
+    const onError = (error: unknown) =>
+      deps.log.error("a listener failed", { session_id: record.session_id, error });
+    this.tails = new Emitter(onError);
+    this.changes = new Emitter(onError);
+    const isRunningHere = isLive(record.state);
+    const closeFor = (reason: EndReason) => () => void this.close(reason);
+    this.#idle = new IdleTimer(
+      clock,
+      isRunningHere ? record.idle_timeout_ms : 0,
+      closeFor("idle_timeout"),
+    );
+    this.#lifetime = new IdleTimer(
+      clock,
+      isRunningHere ? record.lifetime_ms : 0,
+      closeFor("lifetime_timeout"),
+    );
+    this.audience = this.#createAudience();
+    if (record.kind === "agent") this.#agentLines = this.#createAgentLines();
+    if (!isRunningHere) this.#exited.resolve();
+  }
+
+  get id(): SessionRecord["session_id"] {
+    return this.#record.session_id;
+  }
+
+  get record(): SessionRecord {
+    return this.#record;
+  }
+
+  get dir(): string {
+    return this.#deps.dir;
+  }
+
+  get isLive(): boolean {
+    return isLive(this.#record.state);
+  }
+
+  get tail(): number {
+    return this.#logs?.tail ?? this.#record.tail;
+  }
+
+  get eventsTail(): number {
+    return this.#logs?.eventsTail ?? this.#record.events_tail;
+  }
+
+  get diskBytes(): number {
+    return this.#logs?.diskBytes ?? this.#record.disk_bytes;
+  }
+
+  get logFault(): { readonly code: string; readonly message: string } | undefined {
+    return this.#logs?.fault;
+  }
+
+  view(): Session {
+    return describeSession(this.#record, {
+      tail: this.tail,
+      first_offset: this.#logs?.first ?? this.#record.first_offset,
+      events_tail: this.eventsTail,
+      controller: this.audience.controller,
+      viewers: this.audience.size,
+      last_io_at: this.isLive ? this.#wallTime(this.#idle.touchedAt) : this.#record.last_io_at,
+      fault: this.#logs?.fault,
+      lost_bytes: this.#logs?.lostBytes ?? this.#record.lost_bytes,
+    });
+  }
+
+  /** Starts the child. Whatever fails, nothing is left running; a close that came first wins. */
+  async start(spawner: Spawner, spec: ChildSpec): Promise<void> {
+    const { record } = this;
+    writeRecord(this.#deps.dir, record);
+    this.#logs = this.#openLogs();
+    const size = { cols: record.cols, rows: record.rows };
+    this.#note({
+      type: "session.opened",
+      kind: record.kind,
+      argv: record.argv,
+      work_dir: record.work_dir,
+      title: record.title,
+      ...size,
+    });
+    const child = await spawner.spawn(spec, this.#listen());
+    this.#child = child;
+    const { pid, start_time, boot_id } = child.identity;
+    this.#update({ process: { pid, start_time, boot_id }, limit_mark: child.limit_mark ?? null });
+    this.#happen({ kind: "spawned" });
+    if (this.#closing !== undefined) await this.#endTree(child);
+  }
+
+  input(request: InputRequest): void {
+    const child = this.#liveChild();
+    const { input_id } = request;
+    if (input_id !== undefined && this.#inputIds.has(input_id)) return;
+    this.audience.check(request.generation);
+    child.write(request.bytes);
+    if (input_id !== undefined) this.#inputIds.add(input_id);
+    if (request.eof === true) child.endInput();
+    this.#idle.touch();
+  }
+
+  resize(size: TerminalSize, generation: number | undefined): void {
+    const child = this.#liveChild();
+    if (this.#record.mode !== "pty") {
+      throw new Fault("invalid_request", "this session has no terminal, so it has no size");
+    }
+    this.audience.check(generation);
+    child.resize(size);
+    this.#idle.touch();
+    if (size.cols === this.#record.cols && size.rows === this.#record.rows) return;
+    this.#logs?.markSize(size.cols, size.rows);
+    this.#update({ cols: size.cols, rows: size.rows });
+    this.#note({ type: "session.resized", ...size, offset: this.tail });
+    this.changes.emit();
+  }
+
+  signal(signal: SignalName, scope: "foreground" | "tree"): number {
+    const child = this.#liveChild();
+    return scope === "tree" ? child.signalTree(signal) : child.signalForeground(signal);
+  }
+
+  countTree(): number {
+    return this.#child?.countTree() ?? 0;
+  }
+
+  rename(title: string): void {
+    this.#update({ title });
+    this.#logs ??= this.#openLogs();
+    this.#note({ type: "session.title", title });
+    if (!this.isLive) this.#closeLogs();
+    this.changes.emit();
+  }
+
+  /** Ends the session and all that it started. Everybody who asks waits for the same end; the first reason stays. */
+  close(reason: EndReason, detail?: string): Promise<void> {
+    this.#closing ??= { reason, detail, done: this.#end() };
+    return this.#closing.done;
+  }
+
+  /** The child could not be started: whoever waits for the end has it. */
+  discard(): void {
+    this.#exited.resolve();
+    this.dispose();
+  }
+
+  /** Lets go of descriptors and timers; the process, if any, is not ended by this. */
+  dispose(): void {
+    this.#idle[Symbol.dispose]();
+    this.#lifetime[Symbol.dispose]();
+    this.audience.endControl();
+    this.#child?.[Symbol.dispose]();
+    this.#child = undefined;
+    this.#closeLogs();
+  }
+
+  #listen(): ChildListener {
+    return {
+      output: (channel, bytes) => {
+        this.#idle.touch();
+        if (this.#agentLines !== undefined && channel === "stdout") this.#agentLines.push(bytes);
+        else this.#logs?.appendOutput(channel, bytes);
+      },
+      exited: (status) => this.#onExited(status),
+      final: () => this.#onFinal(),
+    };
+  }
+
+  #onExited({ exit_code, signal }: Ending): void {
+    this.#idle[Symbol.dispose]();
+    this.#lifetime[Symbol.dispose]();
+    this.audience.endControl();
+    this.#logs?.settle();
+    const { reason = "exited", detail } = this.#closing ?? {};
+    this.#update({ exited_at: this.#now(), last_io_at: this.#wallTime(this.#idle.touchedAt) });
+    this.#happen({ kind: "exited", exit_code, signal, reason, detail, tail: this.tail });
+    this.#note({ type: "session.exited", state: this.#record.state });
+    this.#exited.resolve();
+    this.changes.emit();
+  }
+
+  #onFinal(): void {
+    this.#child = undefined;
+    this.#happen({ kind: "output_ended" });
+    this.#closeLogs();
+  }
+
+  async #end(): Promise<void> {
+    // A spawn in flight is ended by `start`, which sees that we are closing.
+    if (this.#child !== undefined) await this.#endTree(this.#child);
+    await this.#exited.promise;
+  }
+
+  async #endTree(child: Child): Promise<void> {
+    const survivors = await child.endTree({ grace_ms: this.#record.grace_ms });
+    if (this.isLive) await this.#abandon(child, survivors.length > 0);
+    this.#happen({ kind: "survived", survivors });
+  }
+
+  /** The child itself would not end, or its end was not seen yet: hang up on it and say what is known. */
+  async #abandon(child: Child, isStuck: boolean): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    using _limit = this.#deps.clock.timer(limits.tree_kill_ms, resolve);
+    if (isStuck) child[Symbol.dispose]();
+    await Promise.race([this.#exited.promise, promise]);
+    if (!this.isLive) return;
+    this.#onExited({ exit_code: null, signal: null });
+    this.#onFinal();
+  }
+
+  #liveChild(): Child {
+    const { state } = this.#record;
+    if (this.#child !== undefined && isLive(state) && this.#closing === undefined)
+      return this.#child;
+    const sentence =
+      this.#closing !== undefined && isLive(state)
+        ? "this session is closing"
+        : "this session has ended";
+    throw new Fault("already_exited", sentence, { details: { session_id: this.id, state } });
+  }
+
+  #createAudience(): Audience {
+    const tell = (event: EventBody) => {
+      this.#note(event);
+      this.changes.emit();
+    };
+    return new Audience({
+      clock: this.#deps.clock,
+      onControl: (change) => tell({ type: "session.control", ...change }),
+      onAttached: (viewer, role) => tell({ type: "session.attached", viewer, role }),
+      onDetached: (viewer) => tell({ type: "session.detached", viewer }),
+    });
+  }
+
+  #createAgentLines(): AgentLines {
+    const retry = () => {
+      this.#agentLines?.retry();
+      if (this.#agentLines?.isHeld === true) this.#deps.clock.timer(HELD_RETRY_MS, retry);
+    };
+    return new AgentLines({
+      append: (lines) => this.#logs?.appendLines(lines) ?? lines.length,
+      tooLong: () =>
+        this.#note({
+          type: "warning",
+          code: "payload_too_large",
+          message: "an event line was too long and was dropped",
+        }),
+      held: (isHeld) => {
+        if (isHeld) this.#child?.pause();
+        else this.#child?.resume();
+        if (isHeld) this.#deps.clock.timer(HELD_RETRY_MS, retry);
+        this.changes.emit();
+      },
+    });
+  }
+
+  #openLogs(): SessionLogs {
+    return new SessionLogs({
+      dir: this.#deps.dir,
+      clock: this.#deps.clock,
+      retainBytes: this.#deps.retainBytes,
+      isAgent: this.#record.kind === "agent",
+      moved: () => this.tails.emit(),
+      restored: () => {
+        writeRecord(this.#deps.dir, this.#record);
+        this.#note({
+          type: "warning",
+          code: "internal",
+          message: "the log's files were removed while it was written; what was in them is a gap",
+        });
+      },
+    });
+  }
+
+  #closeLogs(): void {
+    if (this.#logs === undefined) return;
+    this.#logs.settle();
+    const { tail, first, eventsTail, diskBytes, lostBytes } = this.#logs;
+    this.#logs[Symbol.dispose]();
+    this.#logs = undefined;
+    this.#update({
+      tail,
+      first_offset: first,
+      events_tail: eventsTail,
+      disk_bytes: diskBytes,
+      lost_bytes: lostBytes,
+    });
+    this.changes.emit();
+  }
+
+  #note(event: EventBody): void {
+    // The spread of a union keeps each member's own fields.
+    this.#logs?.appendEvent({ ...event, at: this.#now(), session_id: this.id } as SessionEvent);
+  }
+
+  #happen(happening: Happening): void {
+    const state = transition(this.#record.state, happening);
+    if (state !== this.#record.state) this.#update({ state });
+  }
+
+  #update(change: Partial<SessionRecord>): void {
+    this.#record = { ...this.#record, ...change };
+    try {
+      writeRecord(this.#deps.dir, this.#record);
+    } catch (error) {
+      // A full disk or a removed directory: memory is right, and the next change tries again.
+      this.#deps.log.warn("session.json could not be written", { session_id: this.id, error });
+    }
+  }
+
+  #now(): string {
+    return new Date(this.#deps.clock.now()).toISOString();
+  }
+
+  #wallTime(monotonic: number): string {
+    const { clock } = this.#deps;
+    return new Date(clock.now() - (clock.monotonic() - monotonic)).toISOString();
+  }
+}

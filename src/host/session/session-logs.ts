@@ -1,0 +1,146 @@
+import { join } from "node:path";
+import type { Clock } from "#base/clock.ts";
+import { channels, type OutputChannel } from "#contract/channels.ts";
+import type { SessionEvent } from "#contract/events.ts";
+import { limits } from "#contract/limits.ts";
+import { type LogWriter, openLogWriter } from "#log/log-writer.ts";
+
+export interface SessionLogsDeps {
+  readonly dir: string;
+  readonly clock: Clock;
+  readonly retainBytes: number;
+  /** An agent's events come often and are its history; the others' are a handful in a lifetime. */
+  readonly isAgent: boolean;
+  /** A tail moved. */
+  readonly moved: () => void;
+  /** The files had been removed and were made anew. */
+  readonly restored: () => void;
+}
+
+/** How often a log that could not be written is tried again, and whether somebody removed it is looked at. */
+const RETRY_MS = 1000;
+/** Facts that wait for room on the disk; beyond this the oldest are dropped. */
+const WAITING_EVENTS = 100;
+
+/** The two logs of a session: what it printed, and what happened to it. */
+export class SessionLogs implements Disposable {
+  readonly #deps: SessionLogsDeps;
+  readonly #output: LogWriter;
+  readonly #events: LogWriter;
+  #waiting: Buffer[] = [];
+  #retry: Disposable | undefined;
+  #lookedAt: number;
+
+  constructor(deps: SessionLogsDeps) {
+    this.#deps = deps;
+    const { clock, dir } = deps;
+    this.#output = openLogWriter({
+      dir: join(dir, "output"),
+      clock,
+      retainBytes: deps.retainBytes,
+    });
+    this.#events = openLogWriter({
+      dir: join(dir, "events"),
+      clock,
+      limitBytes: limits.events_bytes,
+      holdOpen: deps.isAgent,
+    });
+    this.#lookedAt = clock.monotonic();
+  }
+
+  get tail(): number {
+    return this.#output.tail;
+  }
+
+  get first(): number {
+    return this.#output.first;
+  }
+
+  get eventsTail(): number {
+    return this.#events.tail;
+  }
+
+  get diskBytes(): number {
+    return this.#output.diskBytes + this.#events.diskBytes;
+  }
+
+  get lostBytes(): number {
+    return this.#output.lostBytes;
+  }
+
+  get fault(): { readonly code: string; readonly message: string } | undefined {
+    return this.#output.fault ?? this.#events.fault;
+  }
+
+  /** A terminal or command goes on when the disk is full: what does not fit becomes a gap. */
+  appendOutput(channel: OutputChannel, bytes: Buffer): void {
+    this.#lookSometimes();
+    const kept = this.#output.append(channels[channel], bytes);
+    if (kept < bytes.length) {
+      this.#output.skip(bytes.length - kept);
+      this.#retryLater();
+    }
+    this.#deps.moved();
+  }
+
+  /** How many of the bytes of whole event lines are kept; the rest is the caller's to hold and to try again. */
+  appendLines(lines: Buffer): number {
+    if (!this.#flushWaiting()) return 0;
+    const kept = this.#events.append(channels.events, lines);
+    if (kept > 0) this.#deps.moved();
+    return kept;
+  }
+
+  appendEvent(event: SessionEvent): void {
+    this.#waiting.push(Buffer.from(`${JSON.stringify(event)}\n`));
+    if (this.#waiting.length > WAITING_EVENTS) this.#waiting.shift();
+    if (this.#flushWaiting()) this.#deps.moved();
+    else this.#retryLater();
+  }
+
+  markSize(cols: number, rows: number): void {
+    this.#output.mark("resize", cols, rows);
+  }
+
+  /** Tries to write what is owed: the mark of a lost range, facts that had no room. True when nothing is. */
+  settle(): boolean {
+    const isSettled = this.#output.settle() && this.#flushWaiting();
+    this.#deps.moved();
+    return isSettled;
+  }
+
+  [Symbol.dispose](): void {
+    this.#retry?.[Symbol.dispose]();
+    this.#output[Symbol.dispose]();
+    this.#events[Symbol.dispose]();
+  }
+
+  #flushWaiting(): boolean {
+    for (let head = this.#waiting[0]; head !== undefined; head = this.#waiting[0]) {
+      const kept = this.#events.append(channels.events, head);
+      if (kept < head.length) {
+        // At its limit the log takes nothing more, and waiting for it would be for ever.
+        if (this.#events.fault?.code === "limit") this.#waiting = [];
+        else this.#waiting[0] = head.subarray(kept);
+        return this.#waiting.length === 0;
+      }
+      this.#waiting.shift();
+    }
+    return true;
+  }
+
+  #retryLater(): void {
+    this.#retry ??= this.#deps.clock.timer(RETRY_MS, () => {
+      this.#retry = undefined;
+      if (!this.settle()) this.#retryLater();
+    });
+  }
+
+  #lookSometimes(): void {
+    const now = this.#deps.clock.monotonic();
+    if (now - this.#lookedAt < RETRY_MS) return;
+    this.#lookedAt = now;
+    const wasRemoved = this.#output.ensurePresent();
+    if (this.#events.ensurePresent() || wasRemoved) this.#deps.restored();
+  }
+}

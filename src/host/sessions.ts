@@ -1,0 +1,248 @@
+import { join } from "node:path";
+import type { Clock } from "#base/clock.ts";
+import { Emitter } from "#base/emitter.ts";
+import type { Logger } from "#base/logger.ts";
+import { randomId } from "#base/random-id.ts";
+import { Fault } from "#contract/fault.ts";
+import { SessionId } from "#contract/ids.ts";
+import { limits } from "#contract/limits.ts";
+import type { EndReason } from "#contract/session-state.ts";
+import { HostSession } from "#host/session/host-session.ts";
+import type { Spawner } from "#proc/child.ts";
+import { checkFreeDisk } from "./capacity.ts";
+import type { CreateRequest } from "./create-request.ts";
+import { asDiskFault, type NewSession, prepareSession, removeDir } from "./new-session.ts";
+import { recoverSessions } from "./recovery.ts";
+import { chooseExpired, type RetentionLimits } from "./retention.ts";
+
+export interface SessionsDeps {
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly spawner: Spawner;
+  readonly live_cap: number;
+  readonly retainBytes?: number;
+  readonly keep?: RetentionLimits;
+}
+
+const KEEP: RetentionLimits = {
+  kept_ms: limits.exited_kept_ms,
+  kept_count: limits.exited_kept_count,
+  kept_bytes: limits.exited_kept_bytes,
+};
+const SWEEP_EVERY_MS = 10 * 60 * 1000;
+
+/** All sessions of a host, the ended ones that are still kept included. */
+export class Sessions {
+  readonly #deps: SessionsDeps;
+  readonly #sessions = new Map<string, HostSession>();
+  readonly #byKey = new Map<string, Promise<HostSession>>();
+  /** Starts that have not settled: a shutdown waits for them as well. */
+  readonly #starting = new Set<Promise<unknown>>();
+  #shutdown: Promise<void> | undefined;
+  #sweep: Disposable | undefined;
+  readonly #unreadable: string[] = [];
+  /** A session was made, changed or removed. */
+  readonly changes: Emitter<string>;
+
+  constructor(deps: SessionsDeps) {
+    this.#deps = deps;
+    this.changes = new Emitter((error) => deps.log.error("a listener failed", { error }));
+  }
+
+  /** Takes over what earlier hosts left in the folder. */
+  async recover(): Promise<void> {
+    const { records, leftovers, unreadable } = recoverSessions(this.#deps.folder, this.#deps);
+    this.#unreadable.push(...unreadable);
+    for (const record of records) {
+      const session = this.#register({ dir: join(this.#deps.folder, record.session_id), record });
+      const key = keyOf(record.labels);
+      if (key !== undefined) this.#byKey.set(key, Promise.resolve(session));
+    }
+    const survivors =
+      leftovers.length === 0 ? [] : await this.#deps.spawner.endLeftovers(leftovers);
+    if (leftovers.length > 0) {
+      this.#deps.log.warn("sessions of an earlier host were lost", {
+        sessions: leftovers.length,
+        survivors,
+      });
+    }
+    this.#sweepNow();
+  }
+
+  get live(): number {
+    let count = 0;
+    for (const session of this.#sessions.values()) if (session.isLive) count += 1;
+    return count;
+  }
+
+  get unreadable(): readonly string[] {
+    return this.#unreadable;
+  }
+
+  all(): readonly HostSession[] {
+    return [...this.#sessions.values()];
+  }
+
+  get(sessionId: string): HostSession {
+    const session = this.#sessions.get(sessionId);
+    if (session === undefined) {
+      throw new Fault("session_not_found", `there is no session ${sessionId}`, {
+        details: { session_id: sessionId },
+      });
+    }
+    return session;
+  }
+
+  find(sessionId: string): HostSession | undefined {
+    return this.#sessions.get(sessionId);
+  }
+
+  /** The same idempotency key answers with the session that it made the first time. */
+  async create(request: CreateRequest): Promise<HostSession> {
+    const key = keyOf(request.labels ?? {});
+    const known = key === undefined ? undefined : this.#byKey.get(key);
+    if (known !== undefined) return await known;
+    const starting = this.#start(request);
+    this.#starting.add(starting);
+    if (key !== undefined) this.#byKey.set(key, starting);
+    try {
+      return await starting;
+    } catch (error) {
+      // What never started may be tried again under the same key.
+      if (key !== undefined) this.#byKey.delete(key);
+      throw error;
+    } finally {
+      this.#starting.delete(starting);
+    }
+  }
+
+  async close(sessionId: string, reason: EndReason, detail?: string): Promise<HostSession> {
+    const session = this.get(sessionId);
+    const children = this.all().filter(
+      (other) =>
+        other.record.parent_session_id === sessionId && !other.record.detach && other.isLive,
+    );
+    await Promise.all([
+      session.close(reason, detail),
+      ...children.map((child) => this.close(child.id, "parent_closed")),
+    ]);
+    return session;
+  }
+
+  /** Closes if need be, then removes the logs and every trace. */
+  async purge(sessionId: string): Promise<void> {
+    const session = await this.close(sessionId, "user_requested");
+    this.#remove(session);
+  }
+
+  /** Ends everything, in parallel; every caller waits for the same end. Nothing can be started after this. */
+  shutdown(): Promise<void> {
+    this.#shutdown ??= this.#endAll();
+    return this.#shutdown;
+  }
+
+  get isShuttingDown(): boolean {
+    return this.#shutdown !== undefined;
+  }
+
+  async #endAll(): Promise<void> {
+    this.#sweep?.[Symbol.dispose]();
+    // Those that run, and those that are just being started: a start that comes back finds that it is closing.
+    await Promise.all(this.all().map((session) => session.close("host_shutdown")));
+    await Promise.allSettled(this.#starting);
+    for (const session of this.all()) session.dispose();
+  }
+
+  async #start(request: CreateRequest): Promise<HostSession> {
+    this.#checkRoom(request);
+    const { clock, folder } = this.#deps;
+    const session_id = SessionId.parse(randomId("ses"));
+    const made = prepareSession(request, { folder, session_id, now: clock.now() });
+    const session = this.#register(made);
+    try {
+      await session.start(this.#deps.spawner, made.spec);
+    } catch (error) {
+      session.discard();
+      this.#remove(session);
+      throw asDiskFault(error);
+    }
+    if (this.isShuttingDown) throw shuttingDown();
+    return session;
+  }
+
+  #checkRoom(request: CreateRequest): void {
+    if (this.isShuttingDown) throw shuttingDown();
+    if (this.live >= this.#deps.live_cap) {
+      throw new Fault(
+        "too_many",
+        `${this.live} sessions are running, which is as many as may; close some first`,
+        {
+          details: { limit: this.#deps.live_cap },
+        },
+      );
+    }
+    checkFreeDisk(this.#deps.folder);
+    if (request.parent_session_id !== undefined) this.get(request.parent_session_id);
+  }
+
+  #register({ dir, record }: Pick<NewSession, "dir" | "record">): HostSession {
+    const { clock, log, retainBytes = limits.output_retained_bytes } = this.#deps;
+    const session = new HostSession({ dir, record, clock, log, retainBytes });
+    this.#sessions.set(session.id, session);
+    let wasLive = session.isLive;
+    session.changes.on(() => {
+      this.changes.emit(session.id);
+      if (wasLive && !session.isLive) {
+        wasLive = false;
+        this.#sweepSoon();
+      }
+    });
+    this.changes.emit(session.id);
+    return session;
+  }
+
+  #remove(session: HostSession): void {
+    session.dispose();
+    this.#sessions.delete(session.id);
+    const key = keyOf(session.record.labels);
+    if (key !== undefined) this.#byKey.delete(key);
+    removeDir(session.dir);
+    this.changes.emit(session.id);
+  }
+
+  #sweepSoon(): void {
+    if (this.#sessions.size > limits.exited_kept_count) this.#sweepNow();
+  }
+
+  #sweepNow(): void {
+    this.#sweep?.[Symbol.dispose]();
+    const expired = chooseExpired(
+      this.all().flatMap(describeEnded),
+      this.#deps.clock.now(),
+      this.#deps.keep ?? KEEP,
+    );
+    for (const sessionId of expired) {
+      const session = this.find(sessionId);
+      if (session !== undefined) this.#remove(session);
+    }
+    this.#sweep = this.#deps.clock.timer(SWEEP_EVERY_MS, () => this.#sweepNow());
+  }
+}
+
+function describeEnded(session: HostSession) {
+  const { state, exited_at, session_id } = session.record;
+  const isSettled = state.kind === "lost" || (state.kind === "exited" && state.final);
+  if (!isSettled || exited_at === null) return [];
+  return [{ session_id, ended_at: Date.parse(exited_at), bytes: session.diskBytes }];
+}
+
+/** Two callers may choose the same key without meeting each other's sessions. */
+function keyOf(labels: Readonly<Record<string, string>>): string | undefined {
+  const key = labels["idempotency_key"];
+  return key === undefined ? undefined : [labels["workspace_id"], labels["owner"], key].join("\0");
+}
+
+function shuttingDown(): Fault {
+  return new Fault("shutting_down", "the host is shutting down and starts nothing more");
+}

@@ -1,0 +1,194 @@
+import { lstatSync } from "node:fs";
+import { createConnection, type Socket } from "node:net";
+import { dirname } from "node:path";
+import { errnoOf } from "#base/errno.ts";
+import { Fault, type FaultBody, fromFaultBody } from "#contract/fault.ts";
+import type { Session } from "#contract/session.ts";
+import { encodeJson, FrameReader } from "./frames.ts";
+import type { Hello, HostMethod, HostMethods, HostPush } from "./methods.ts";
+import { Watch } from "./watch.ts";
+
+/** Who waits for an answer. Without a limit: a close may take as long as its grace. */
+interface Waiting<T> {
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Reply {
+  readonly id?: number;
+  readonly result?: unknown;
+  readonly error?: FaultBody;
+}
+
+/** A connection to the host. Loads no schema: the host is the same user's and checks what it is sent. */
+export class HostClient implements Disposable {
+  readonly hello: Hello;
+  readonly #socket: Socket;
+  readonly #waiting = new Map<number, Waiting<unknown>>();
+  readonly #watches = new Map<number, Watch>();
+  readonly #closed = Promise.withResolvers<Fault>();
+  #onList: ((sessionId: string, session: Session | null) => void) | undefined;
+  #serial = 0;
+
+  constructor(socket: Socket, hello: Hello, reader: FrameReader) {
+    this.#socket = socket;
+    this.hello = hello;
+    socket.on("data", (chunk) => {
+      for (const frame of reader.push(chunk)) {
+        if (frame.kind === "tail") this.#watches.get(frame.notice.watch)?.onTail(frame.notice);
+        else if (frame.kind === "json") this.#onJson(frame.value);
+      }
+    });
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => this.#onClose());
+  }
+
+  /** Resolves when the host has gone. */
+  get closed(): Promise<Fault> {
+    return this.#closed.promise;
+  }
+
+  call<M extends HostMethod>(
+    method: M,
+    params: HostMethods[M]["params"],
+  ): Promise<HostMethods[M]["result"]> {
+    const { promise, resolve, reject } = Promise.withResolvers<HostMethods[M]["result"]>();
+    this.#ask(method, params, { resolve, reject });
+    return promise;
+  }
+
+  /** Follows one session: its tails and its state. */
+  watch(sessionId: string): Promise<Watch> {
+    const { promise, resolve, reject } = Promise.withResolvers<Watch>();
+    this.#ask(
+      "session.watch",
+      { session_id: sessionId },
+      {
+        // In the same turn as the answer: what the host says next is already about this watch.
+        resolve: ({ watch: number, session }) => {
+          const watch = new Watch(session, () => this.#unwatch(number));
+          this.#watches.set(number, watch);
+          resolve(watch);
+        },
+        reject,
+      },
+    );
+    return promise;
+  }
+
+  /** Hears of every session that is made, changed or removed. */
+  async watchAll(listener: (sessionId: string, session: Session | null) => void): Promise<void> {
+    this.#onList = listener;
+    await this.call("sessions.watch", {});
+  }
+
+  /** The process may end although the connection is open. */
+  unref(): void {
+    this.#socket.unref();
+  }
+
+  [Symbol.dispose](): void {
+    this.#socket.destroy();
+  }
+
+  #ask<M extends HostMethod>(
+    method: M,
+    params: HostMethods[M]["params"],
+    waiting: Waiting<HostMethods[M]["result"]>,
+  ): void {
+    if (!this.#socket.writable) {
+      waiting.reject(gone());
+      return;
+    }
+    this.#serial += 1;
+    // The host answers a method with what the table of methods says.
+    this.#waiting.set(this.#serial, waiting as Waiting<unknown>);
+    this.#socket.write(encodeJson({ id: this.#serial, method, params }));
+  }
+
+  #unwatch(number: number): void {
+    this.#watches.delete(number);
+    if (this.#socket.writable) void this.call("session.unwatch", { watch: number }).catch(ignore);
+  }
+
+  #onJson(value: unknown): void {
+    // Our own host's words; see the class.
+    const message = value as Reply | HostPush;
+    if ("push" in message) {
+      if (message.push === "session") this.#watches.get(message.watch)?.onSession(message.session);
+      else this.#onList?.(message.session_id, message.session);
+      return;
+    }
+    const waiting = message.id === undefined ? undefined : this.#waiting.get(message.id);
+    if (waiting === undefined || message.id === undefined) return;
+    this.#waiting.delete(message.id);
+    if (message.error === undefined) waiting.resolve(message.result);
+    else waiting.reject(fromFaultBody(message.error));
+  }
+
+  #onClose(): void {
+    const fault = gone();
+    for (const { reject } of this.#waiting.values()) reject(fault);
+    this.#waiting.clear();
+    for (const watch of this.#watches.values()) watch.onClosed();
+    this.#closed.resolve(fault);
+  }
+}
+
+/** Throws `host_unavailable` with the errno in its details when nobody answers. */
+export async function connectHost(
+  path: string,
+  options: { readonly socketOwner?: number } = {},
+): Promise<HostClient> {
+  checkOwner(path, options.socketOwner ?? process.getuid?.());
+  const socket = createConnection(path);
+  const { promise, resolve, reject } = Promise.withResolvers<HostClient>();
+  const reader = new FrameReader();
+  const onData = (chunk: Buffer) => {
+    for (const frame of reader.push(chunk)) {
+      const hello = frame.kind === "json" ? (frame.value as Partial<Hello>) : {};
+      if (hello.type !== "hello") continue;
+      socket.off("data", onData);
+      // A host says hello first and waits for us: no frame can follow it in this chunk.
+      resolve(new HostClient(socket, hello as Hello, reader));
+      return;
+    }
+  };
+  socket.on("data", onData);
+  socket.once("error", (error) => reject(unreachable(path, error)));
+  socket.once("close", () => reject(unreachable(path, undefined)));
+  return await promise;
+}
+
+/** We send our environment over this socket, so it must be our own, or root's doing. */
+function checkOwner(path: string, uid: number | undefined): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  const folder = lstatSync(dirname(path), { throwIfNoEntry: false });
+  if (found === undefined || folder === undefined || uid === undefined) return;
+  if (found.uid === uid && folder.uid === uid) return;
+  throw new Fault(
+    "host_unavailable",
+    `the socket ${path} belongs to another user and is not trusted`,
+    {
+      details: { socket: path },
+    },
+  );
+}
+
+function unreachable(path: string, error: Error | undefined): Fault {
+  return new Fault("host_unavailable", "no host answers", {
+    details: { socket: path, errno: errnoOf(error) ?? "ECONNRESET" },
+    cause: error,
+  });
+}
+
+function gone(): Fault {
+  return new Fault(
+    "host_unavailable",
+    "the host has gone away; what it ran may be lost, its logs are not",
+  );
+}
+
+function ignore(): void {
+  // The connection ended first; then there is nothing to unwatch.
+}

@@ -1,0 +1,137 @@
+import type { Socket } from "node:net";
+import type { Logger } from "#base/logger.ts";
+import { asFault, Fault, toFaultBody } from "#contract/fault.ts";
+import { parseRequest } from "#contract/parse.ts";
+import type { Sessions } from "#host/sessions.ts";
+import { encodeJson, FrameReader } from "./frames.ts";
+import { type Attachment, createHandlers, type Handlers } from "./handlers.ts";
+import { features, type Hello, type HostHealth, type HostMethod, PROTOCOL } from "./methods.ts";
+import { Notifier } from "./notifier.ts";
+import { Envelope, requests } from "./requests.ts";
+
+export interface ConnectionDeps {
+  readonly sessions: Sessions;
+  readonly log: Logger;
+  readonly version: string;
+  readonly health: () => HostHealth;
+  readonly shutdown: () => void;
+}
+
+/** A client that asks and does not read its answers is cut at this. */
+const UNREAD_BYTES = 32 * 1024 * 1024;
+
+/** One client of the host. Whatever it held is let go when it ends; the sessions do not notice. */
+export class Connection {
+  readonly #socket: Socket;
+  readonly #deps: ConnectionDeps;
+  readonly #reader = new FrameReader();
+  readonly #attachments = new Map<number, Attachment>();
+  readonly #notifier: Notifier;
+  readonly #handlers: Handlers;
+  #serial = 0;
+
+  constructor(socket: Socket, deps: ConnectionDeps) {
+    this.#socket = socket;
+    this.#deps = deps;
+    this.#notifier = new Notifier({
+      sessions: deps.sessions,
+      send: (bytes, sent) => this.#send(bytes, sent),
+    });
+    this.#handlers = createHandlers({
+      sessions: deps.sessions,
+      notifier: this.#notifier,
+      attachments: this.#attachments,
+      nextNumber: () => {
+        this.#serial += 1;
+        return this.#serial;
+      },
+      health: deps.health,
+      shutdown: deps.shutdown,
+    });
+    socket.on("data", (chunk) => this.#onData(chunk));
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => this.#onClose());
+    const hello: Hello = {
+      type: "hello",
+      protocol: PROTOCOL,
+      features,
+      pid: process.pid,
+      version: deps.version,
+    };
+    this.#send(encodeJson(hello));
+  }
+
+  end(): void {
+    this.#socket.end();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #onData(chunk: Buffer): void {
+    try {
+      for (const frame of this.#reader.push(chunk)) {
+        if (frame.kind === "json") void this.#answer(frame.value);
+      }
+    } catch (error) {
+      // After bytes that are no frame nothing later can be understood either.
+      this.#send(encodeJson({ error: toFaultBody(asFault(error)) }));
+      this.#socket.end();
+    }
+  }
+
+  async #answer(value: unknown): Promise<void> {
+    const envelope = Envelope.safeParse(value);
+    if (!envelope.success) {
+      this.#send(
+        encodeJson({
+          error: toFaultBody(new Fault("invalid_request", "a request needs id and method")),
+        }),
+      );
+      return;
+    }
+    const { id, method, params } = envelope.data;
+    try {
+      const result = await this.#call(method, params ?? {});
+      this.#send(encodeJson({ id, result }));
+    } catch (error) {
+      const fault = asFault(error);
+      if (fault.code === "internal") this.#deps.log.error("a request failed", { method, error });
+      this.#send(encodeJson({ id, error: toFaultBody(fault) }));
+    }
+  }
+
+  async #call(method: string, params: unknown): Promise<unknown> {
+    if (!isMethod(method)) {
+      throw new Fault("unsupported", `this host does not know ${method}; a newer one may`, {
+        details: { method },
+      });
+    }
+    // The table gives each method the schema that its handler was typed with.
+    const handler = this.#handlers[method] as (params: unknown) => unknown;
+    return await handler(parseRequest(requests[method], params));
+  }
+
+  #send(bytes: Buffer, sent?: () => void): void {
+    if (!this.#socket.writable) return;
+    if (this.#socket.writableLength > UNREAD_BYTES) {
+      this.#deps.log.warn("a client does not read and is cut off", {
+        unread_bytes: this.#socket.writableLength,
+      });
+      this.#socket.destroy();
+      return;
+    }
+    this.#socket.write(bytes, () => sent?.());
+  }
+
+  #onClose(): void {
+    this.#notifier[Symbol.dispose]();
+    for (const { session, viewer } of this.#attachments.values()) session.audience.detach(viewer);
+    this.#attachments.clear();
+  }
+}
+
+function isMethod(method: string): method is HostMethod {
+  return Object.hasOwn(requests, method);
+}

@@ -1,0 +1,150 @@
+import type { Session } from "#contract/session.ts";
+
+/**
+ * The host's protocol, which only ever grows: a newer client reaches an older host. Types alone, so that the cli's
+ * fast path loads no schema; the server checks every request against `requests.ts`.
+ */
+export const PROTOCOL = 1;
+export const features = ["sessions", "watch", "attach", "labels"] as const;
+
+export interface Hello {
+  readonly type: "hello";
+  readonly protocol: number;
+  readonly features: readonly string[];
+  readonly pid: number;
+  readonly version: string;
+}
+
+export interface HostHealth {
+  readonly pid: number;
+  readonly version: string;
+  readonly uptime_ms: number;
+  readonly sessions: number;
+  readonly live: number;
+  readonly live_cap: number;
+  readonly connections: number;
+  readonly descriptors: number | null;
+  readonly memory_bytes: number;
+  readonly free_disk_bytes: number | null;
+  /** Errors that nobody expected since the start; each ended one session at most. */
+  readonly errors: number;
+  readonly last_error: string | null;
+  /** Sessions whose record cannot be read. */
+  readonly unreadable: readonly string[];
+  /** Sessions whose log cannot be written now. */
+  readonly log_faults: number;
+}
+
+export interface HostCreate {
+  readonly kind: Session["kind"];
+  readonly command?: string | undefined;
+  readonly argv?: readonly string[] | undefined;
+  readonly shell?: string | undefined;
+  readonly work_dir: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly umask?: number | undefined;
+  readonly cols?: number | undefined;
+  readonly rows?: number | undefined;
+  readonly title?: string | undefined;
+  readonly stdin?: boolean | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly parent_session_id?: string | undefined;
+  readonly detach?: boolean | undefined;
+  readonly idle_timeout_ms?: number | undefined;
+  readonly lifetime_ms?: number | undefined;
+  readonly grace_ms?: number | undefined;
+}
+
+export interface HostList {
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+  readonly state?: "live" | "starting" | "running" | "exited" | "lost" | undefined;
+  readonly kind?: Session["kind"] | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly parent_session_id?: string | undefined;
+  readonly q?: string | undefined;
+}
+
+type Nothing = Readonly<Record<string, never>>;
+interface BySession {
+  readonly session_id: string;
+}
+
+/** Method name → what it takes and what it answers. */
+export interface HostMethods {
+  "host.health": { params: Nothing; result: HostHealth };
+  "host.shutdown": { params: Nothing; result: Nothing };
+  "session.create": { params: HostCreate; result: Session };
+  "session.list": {
+    params: HostList;
+    result: { readonly sessions: readonly Session[]; readonly cursor: string | null };
+  };
+  "session.get": { params: BySession; result: Session };
+  "session.rename": { params: BySession & { readonly title: string }; result: Session };
+  "session.close": {
+    params:
+      | (BySession & { readonly detail?: string | undefined; readonly purge?: boolean | undefined })
+      | undefined;
+    result: Session;
+  };
+  "session.input": {
+    params: BySession & {
+      readonly data_b64?: string | undefined;
+      readonly input_id?: string | undefined;
+      readonly generation?: number | undefined;
+      readonly eof?: boolean | undefined;
+    };
+    result: Nothing;
+  };
+  "session.resize": {
+    params: BySession & {
+      readonly cols: number;
+      readonly rows: number;
+      readonly generation?: number | undefined;
+    };
+    result: Nothing;
+  };
+  "session.signal": {
+    params:
+      | (BySession & {
+          readonly signal: string;
+          readonly scope?: "foreground" | "tree" | undefined;
+        })
+      | undefined;
+    result: { readonly signalled: number };
+  };
+  "session.tree": { params: BySession; result: { readonly processes: number } };
+  "session.attach": {
+    params: BySession & {
+      readonly viewer: string;
+      readonly role: "viewer" | "controller";
+      readonly takeover?: boolean | undefined;
+    };
+    result: {
+      readonly attachment: number;
+      readonly generation: number | null;
+      readonly session: Session;
+    };
+  };
+  "session.detach": { params: { readonly attachment: number }; result: Nothing };
+  "session.take": {
+    params: { readonly attachment: number; readonly takeover?: boolean | undefined } | undefined;
+    result: { readonly generation: number };
+  };
+  "session.release": { params: { readonly attachment: number }; result: Nothing };
+  /** Keeps the lease of an attachment that has nothing to say. */
+  "session.renew": { params: { readonly attachment: number }; result: { readonly held: boolean } };
+  "session.watch": {
+    params: BySession;
+    result: { readonly watch: number; readonly session: Session };
+  };
+  "session.unwatch": { params: { readonly watch: number }; result: Nothing };
+  "sessions.watch": { params: Nothing; result: Nothing };
+}
+
+export type HostMethod = keyof HostMethods;
+
+/** What the host says unasked: a watched session changed (`session`), or one of all of them did (`list`). */
+export type HostPush =
+  | { readonly push: "session"; readonly watch: number; readonly session: Session }
+  | { readonly push: "list"; readonly session_id: string; readonly session: Session | null };

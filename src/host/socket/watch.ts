@@ -1,0 +1,88 @@
+import { addAbortListener } from "node:events";
+import type { Session } from "#contract/session.ts";
+import type { TailNotice } from "./frames.ts";
+
+type Waiter = () => void;
+
+/** One session as the host tells of it: the newest session, and tails that can be waited for. */
+export class Watch implements Disposable {
+  #session: Session;
+  #tail: number;
+  #eventsTail: number;
+  #isClosed = false;
+  #waiters = new Set<Waiter>();
+  readonly #dispose: () => void;
+
+  constructor(session: Session, dispose: () => void) {
+    this.#session = session;
+    this.#tail = session.tail;
+    this.#eventsTail = session.events_tail;
+    this.#dispose = dispose;
+  }
+
+  get session(): Session {
+    return this.#session;
+  }
+
+  get tail(): number {
+    return this.#tail;
+  }
+
+  get eventsTail(): number {
+    return this.#eventsTail;
+  }
+
+  /** The host has gone: nothing will change any more. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Resolves at the next change of a tail, of the session, or when the host goes or the signal comes. */
+  async changed({ signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    if (this.#isClosed || signal?.aborted === true) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiters.add(resolve);
+    using _abort = signal === undefined ? undefined : addAbortListener(signal, () => resolve());
+    await promise;
+    this.#waiters.delete(resolve);
+  }
+
+  /** Resolves when `check` holds, or when the host goes or the signal comes. */
+  async until(
+    check: (watch: Watch) => boolean,
+    options: { readonly signal?: AbortSignal } = {},
+  ): Promise<void> {
+    while (!check(this) && !this.#isClosed && options.signal?.aborted !== true)
+      await this.changed(options);
+  }
+
+  onTail(notice: TailNotice): void {
+    this.#tail = Math.max(this.#tail, notice.tail);
+    this.#eventsTail = Math.max(this.#eventsTail, notice.events_tail);
+    this.#wake();
+  }
+
+  onSession(session: Session): void {
+    this.#session = session;
+    this.#tail = Math.max(this.#tail, session.tail);
+    this.#eventsTail = Math.max(this.#eventsTail, session.events_tail);
+    this.#wake();
+  }
+
+  onClosed(): void {
+    this.#isClosed = true;
+    this.#wake();
+  }
+
+  [Symbol.dispose](): void {
+    this.#isClosed = true;
+    this.#wake();
+    this.#dispose();
+  }
+
+  #wake(): void {
+    const waiters = [...this.#waiters];
+    this.#waiters.clear();
+    for (const wake of waiters) wake();
+  }
+}

@@ -1,0 +1,118 @@
+import { spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { Fault, type FaultBody, fromFaultBody } from "#contract/fault.ts";
+import { allowedForNetwork } from "#proc/environment.ts";
+import { type DataDir, openDataDir } from "./data-dir.ts";
+import { connectHost, type HostClient } from "./socket/client.ts";
+
+export interface StartOptions {
+  readonly dataDir: string;
+  /** How to run `reins host`: program and leading arguments. */
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** The first line that a host prints: it listens, or why it does not. */
+export type ReadyLine =
+  | { readonly ready: true; readonly pid: number }
+  | { readonly error: FaultBody };
+
+const START_LIMIT_MS = 20_000;
+const RETRY_MS = 20;
+
+/** The host of this data directory, started if none answers. */
+export async function openHost(options: StartOptions): Promise<HostClient> {
+  const dir = openDataDir(options.dataDir);
+  const running = await findHost(dir);
+  if (running !== undefined) return running;
+  const ready = await startHost(dir, options);
+  // Somebody else's start may have won the race; its host will answer in a moment.
+  if ("error" in ready && ready.error.code !== "conflict") throw fromFaultBody(ready.error);
+  return await connectSoon(dir);
+}
+
+/** Undefined when no host answers. */
+export async function findHost(dir: DataDir): Promise<HostClient | undefined> {
+  try {
+    return await connectHost(dir.socket);
+  } catch (error) {
+    const isAbsent =
+      error instanceof Fault && ["ENOENT", "ECONNREFUSED"].includes(String(error.details["errno"]));
+    if (isAbsent) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Starts a host that belongs to nobody: in a session of its own, with no terminal, a scrubbed environment, and not
+ * as our child (the shell that forks it is gone at once), so that neither the end of this process nor of a session
+ * around it reaches it.
+ */
+async function startHost(dir: DataDir, { command, env }: StartOptions): Promise<ReadyLine> {
+  const log = openSync(dir.hostLog, "a", 0o600);
+  const child = spawn(
+    "/bin/sh",
+    ["-c", '"$0" "$@" &', ...command, "host", "--data-dir", dir.path],
+    {
+      cwd: "/",
+      detached: true,
+      env: allowedForNetwork(env, []),
+      stdio: ["ignore", "pipe", log],
+    },
+  );
+  closeSync(log);
+  const { stdout } = child;
+  if (stdout === null) throw notStarted(dir, "it has no stdout");
+  const { promise, resolve, reject } = Promise.withResolvers<ReadyLine>();
+  const limit = setTimeout(
+    () => reject(notStarted(dir, "it did not answer in time")),
+    START_LIMIT_MS,
+  );
+  let text = "";
+  stdout.setEncoding("utf8");
+  stdout.on("data", (chunk: string) => {
+    text += chunk;
+    if (text.includes("\n")) resolve(parseReadyLine(text, dir));
+  });
+  stdout.on("end", () => reject(notStarted(dir, "it ended before it was ready")));
+  child.on("error", (error) => reject(notStarted(dir, error.message)));
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(limit);
+    stdout.destroy();
+    child.unref();
+  }
+}
+
+function parseReadyLine(text: string, dir: DataDir): ReadyLine {
+  try {
+    // Our own host's words.
+    return JSON.parse(text.slice(0, text.indexOf("\n"))) as ReadyLine;
+  } catch (error) {
+    throw new Fault("host_unavailable", `the host could not be started; see ${dir.hostLog}`, {
+      cause: error,
+    });
+  }
+}
+
+async function connectSoon(dir: DataDir): Promise<HostClient> {
+  const until = performance.now() + START_LIMIT_MS;
+  for (;;) {
+    const host = await findHost(dir);
+    if (host !== undefined) return host;
+    if (performance.now() > until)
+      throw notStarted(dir, "another one holds the lock and does not answer");
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
+}
+
+function notStarted(dir: DataDir, why: string): Fault {
+  return new Fault(
+    "host_unavailable",
+    `the host could not be started: ${why}; see ${dir.hostLog}`,
+    {
+      details: { data_dir: dir.path, log: dir.hostLog },
+    },
+  );
+}
