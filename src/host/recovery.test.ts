@@ -1,0 +1,100 @@
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openTestSessions, readEvents, readOutput } from "./testing/open-test-sessions.ts";
+
+test("what ran when its host died is lost, readable to the last byte, and never running again", async () => {
+  await using host = openTestSessions();
+  const { session, child } = await host.open({ labels: { owner: "me" } });
+  child.print("half a li");
+  const next = await host.reopen();
+  const found = next.get(session.id);
+  expect(found.view()).toMatchObject({
+    state: { kind: "lost", reason: "host_lost" },
+    tail: 9,
+    title: "/bin/sh",
+  });
+  expect(found.view().exited_at).not.toBeNull();
+  expect(found.isLive).toBe(false);
+  expect(readOutput(found)).toBe("half a li");
+  expect(readEvents(found).at(-1)).toMatchObject({
+    type: "session.exited",
+    state: { kind: "lost" },
+  });
+  expect(() => found.input({ bytes: Buffer.from("x") })).toThrow(
+    expect.objectContaining({ code: "already_exited" }),
+  );
+});
+
+test("its leftover processes are asked for by their identity and marks", async () => {
+  await using host = openTestSessions();
+  const { session, child } = await host.open();
+  const ended = await host.open();
+  ended.child.exit();
+  ended.child.finish();
+  const { recoverSessions } = await import("./recovery.ts");
+  const { silentLogger } = await import("#base/logger.ts");
+  const { leftovers } = recoverSessions(host.folder, { clock: host.clock, log: silentLogger });
+  expect(leftovers).toEqual([
+    { session_id: session.id, identity: { ...child.identity }, limit_mark: child.limit_mark },
+  ]);
+});
+
+test("what had exited stays exited, with its code, and becomes final", async () => {
+  await using host = openTestSessions();
+  const { session, child } = await host.open();
+  child.print("x");
+  child.exit({ exit_code: 3, signal: null });
+  const next = await host.reopen();
+  expect(next.get(session.id).view().state).toMatchObject({
+    kind: "exited",
+    exit_code: 3,
+    final: true,
+  });
+});
+
+test("a torn record is left alone and named; the others open", async () => {
+  await using host = openTestSessions();
+  const torn = await host.open();
+  const newer = await host.open();
+  const good = await host.open();
+  writeFileSync(join(torn.session.dir, "session.json"), '{"version":1,"sess');
+  writeFileSync(
+    join(newer.session.dir, "session.json"),
+    JSON.stringify({ ...newer.session.record, version: 2 }),
+  );
+  const next = await host.reopen();
+  expect(next.unreadable.toSorted()).toEqual([torn.session.id, newer.session.id].toSorted());
+  expect(next.all().map((session) => session.id)).toEqual([good.session.id]);
+  expect(readFileSync(join(torn.session.dir, "session.json"), "utf8")).toBe('{"version":1,"sess');
+});
+
+test("a directory without anything in it is what a crash left, and goes; foreign names stay", async () => {
+  await using host = openTestSessions();
+  mkdirSync(join(host.folder, "ses_00000000000000aa"));
+  mkdirSync(join(host.folder, "notes"));
+  const next = await host.reopen();
+  expect(next.unreadable).toEqual([]);
+  expect(() => readFileSync(join(host.folder, "ses_00000000000000aa"))).toThrow(/ENOENT/);
+  expect(() => readFileSync(join(host.folder, "notes"))).toThrow(/EISDIR/);
+});
+
+test("half a line of events is skipped, the rest is read", async () => {
+  await using host = openTestSessions();
+  const { session } = await host.open();
+  appendFileSync(join(session.dir, "events", "0000000000000000"), '{"type":"half');
+  const next = await host.reopen();
+  const text = readFileSync(join(session.dir, "events", "0000000000000000"), "utf8");
+  expect(next.get(session.id).eventsTail).toBe(text.length);
+  const last = JSON.parse(text.trim().split("\n").at(-1) ?? "");
+  expect(last).toMatchObject({ type: "session.exited", state: { kind: "lost" } });
+});
+
+test("a session whose logs were deleted still opens", async () => {
+  await using host = openTestSessions();
+  const { session, child } = await host.open();
+  child.print("gone");
+  rmSync(join(session.dir, "output"), { recursive: true });
+  const next = await host.reopen();
+  expect(next.get(session.id).view()).toMatchObject({ state: { kind: "lost" }, tail: 0 });
+});

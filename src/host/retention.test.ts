@@ -1,0 +1,46 @@
+import { existsSync } from "node:fs";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { chooseExpired, type Ended } from "./retention.ts";
+import { openTestSessions } from "./testing/open-test-sessions.ts";
+
+const keep = { kept_ms: 1000, kept_count: 5, kept_bytes: 100 };
+
+test("keeps the newest that fit in age, count and bytes, and nothing else", () => {
+  const ended = fc.array(fc.record({ ended_at: fc.nat(3000), bytes: fc.nat(60) }), {
+    maxLength: 30,
+  });
+  fc.assert(
+    fc.property(ended, (list) => {
+      const sessions: Ended[] = list.map((entry, at) => ({ ...entry, session_id: `ses_${at}` }));
+      const expired = new Set(chooseExpired(sessions, 3000, keep));
+      const kept = sessions.filter((session) => !expired.has(session.session_id));
+      expect(kept.length).toBeLessThanOrEqual(5);
+      expect(kept.every((session) => 3000 - session.ended_at <= 1000)).toBe(true);
+      expect(kept.reduce((sum, session) => sum + session.bytes, 0)).toBeLessThanOrEqual(100);
+      const newestExpired = Math.max(
+        -1,
+        ...sessions.filter((s) => expired.has(s.session_id)).map((s) => s.ended_at),
+      );
+      expect(kept.every((session) => session.ended_at >= newestExpired)).toBe(true);
+    }),
+  );
+});
+
+test("removes ended sessions by themselves, never one that runs or whose output is held", async () => {
+  await using host = openTestSessions({
+    keep: { kept_ms: 60_000, kept_count: 100, kept_bytes: 1e9 },
+  });
+  await host.sessions.recover();
+  const old = await host.open();
+  old.child.exit();
+  old.child.finish();
+  const held = await host.open();
+  held.child.exit();
+  const running = await host.open();
+  host.clock.advance(30 * 60_000);
+  expect(host.sessions.find(old.session.id)).toBeUndefined();
+  expect(existsSync(old.session.dir)).toBe(false);
+  expect(host.sessions.find(held.session.id)).toBeDefined();
+  expect(host.sessions.find(running.session.id)).toBeDefined();
+});

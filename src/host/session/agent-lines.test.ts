@@ -1,0 +1,73 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { limits } from "#contract/limits.ts";
+import { openTestSessions, readEvents, readOutput } from "#host/testing/open-test-sessions.ts";
+import { AgentLines } from "./agent-lines.ts";
+
+test("lines arrive whole and in order, however they are cut and however often the disk is full", () => {
+  const line = fc
+    .string({ unit: "grapheme", maxLength: 20 })
+    .map((text) => `${text.replaceAll("\n", " ")}\n`);
+  fc.assert(
+    fc.property(
+      fc.array(line, { maxLength: 20 }),
+      fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }),
+      fc.infiniteStream(fc.option(fc.nat(12), { nil: undefined })),
+      (written, cuts, room) => {
+        const all = Buffer.from(written.join(""));
+        const kept: Buffer[] = [];
+        const agent = new AgentLines({
+          append: (lines) => {
+            const fits = room.next().value;
+            const count = fits === undefined ? lines.length : Math.min(fits, lines.length);
+            kept.push(Buffer.from(lines.subarray(0, count)));
+            return count;
+          },
+          tooLong: () => expect.unreachable("no line is too long"),
+          held: () => undefined,
+        });
+        for (let at = 0, turn = 0; at < all.length; turn += 1) {
+          const size = cuts[turn % cuts.length] ?? 1;
+          agent.push(all.subarray(at, at + size));
+          at += size;
+          if (turn % 3 === 0) agent.retry();
+        }
+        for (let retries = 0; agent.isHeld && retries < 10_000; retries += 1) agent.retry();
+        expect(Buffer.concat(kept).equals(all)).toBe(true);
+      },
+    ),
+  );
+});
+
+test("a line over the limit is dropped and said, its neighbours stay", () => {
+  const kept: string[] = [];
+  let dropped = 0;
+  const agent = new AgentLines({
+    append: (lines) => kept.push(lines.toString()) && lines.length,
+    tooLong: () => {
+      dropped += 1;
+    },
+    held: () => undefined,
+  });
+  agent.push(Buffer.from("a\n"));
+  const piece = Buffer.alloc(64 * 1024, "x");
+  for (let bytes = 0; bytes <= limits.event_line_bytes; bytes += piece.length) agent.push(piece);
+  agent.push(Buffer.from("tail of it\nb\n"));
+  expect(kept.join("")).toBe("a\nb\n");
+  expect(dropped).toBe(1);
+});
+
+test("an agent's stdout is its events, its stderr its output, its stdin open", async () => {
+  await using host = openTestSessions();
+  const { session, child } = await host.open({ kind: "agent", argv: ["agent"] });
+  child.print('{"type":"turn.started"}\n{"type":"turn');
+  child.print('.ended"}\n');
+  child.print("diagnostics", "stderr");
+  expect(readEvents(session).map((event) => event["type"])).toEqual([
+    "session.opened",
+    "turn.started",
+    "turn.ended",
+  ]);
+  expect(readOutput(session)).toBe("diagnostics");
+  expect(host.spawner.specs[0]?.stdin).toBe(true);
+});

@@ -1,0 +1,209 @@
+import { once } from "node:events";
+import { statSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { silentLogger } from "#base/logger.ts";
+import { openTestSessions, type TestSessions } from "#host/testing/open-test-sessions.ts";
+import { connectHost, type HostClient } from "./client.ts";
+import { encodeJson } from "./frames.ts";
+import type { HostHealth } from "./methods.ts";
+import { openHostServer } from "./server.ts";
+
+interface Served extends AsyncDisposable {
+  readonly host: TestSessions;
+  readonly path: string;
+  client(): Promise<HostClient>;
+}
+
+async function serve(): Promise<Served> {
+  await using stack = new AsyncDisposableStack();
+  const host = stack.use(openTestSessions());
+  const path = join(host.folder, "s");
+  stack.use(
+    await openHostServer(path, {
+      sessions: host.sessions,
+      log: silentLogger,
+      version: "test",
+      // Only its shape matters here.
+      health: () => ({ pid: 1 }) as HostHealth,
+      shutdown: () => undefined,
+      onConnections: () => undefined,
+    }),
+  );
+  const owned = stack.move();
+  return {
+    host,
+    path,
+    client: async () => owned.use(await connectHost(path)),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+test("says hello first, on a socket for its user alone", async () => {
+  await using served = await serve();
+  const client = await served.client();
+  expect(client.hello).toMatchObject({ type: "hello", protocol: 1, pid: process.pid });
+  expect(statSync(served.path).mode & 0o777).toBe(0o600);
+});
+
+test("a watch hears the tails and then the exit, in that order", async () => {
+  await using served = await serve();
+  const client = await served.client();
+  const { session, child } = await served.host.open();
+  using watch = await client.watch(session.id);
+  child.print("abc");
+  child.exit({ exit_code: 4, signal: null });
+  const seen: string[] = [];
+  while (watch.session.state.kind !== "exited") {
+    await watch.changed();
+    seen.push(`${watch.tail} ${watch.session.state.kind}`);
+  }
+  expect(seen.at(-1)).toBe("3 exited");
+  expect(seen).not.toContain("0 exited");
+});
+
+test("a client that goes away frees its control; nobody else notices", async () => {
+  await using served = await serve();
+  const { session } = await served.host.open();
+  const gone = await connectHost(served.path);
+  const stays = await served.client();
+  await gone.call("session.attach", { session_id: session.id, viewer: "a", role: "controller" });
+  using watch = await stays.watch(session.id);
+  await expect(
+    stays.call("session.attach", { session_id: session.id, viewer: "b", role: "controller" }),
+  ).rejects.toMatchObject({ code: "not_controller" });
+  gone[Symbol.dispose]();
+  await watch.until(({ session: { controller, viewers } }) => controller === null && viewers === 0);
+  const { generation } = await stays.call("session.attach", {
+    session_id: session.id,
+    viewer: "b",
+    role: "controller",
+  });
+  await stays.call("session.input", {
+    session_id: session.id,
+    data_b64: "eA==",
+    generation: generation ?? 0,
+  });
+  expect(served.host.spawner.last.written.toString()).toBe("x");
+});
+
+test("bad requests get named faults and the connection lives", async () => {
+  await using served = await serve();
+  const client = await served.client();
+  const { session } = await served.host.open();
+  const { session_id } = { session_id: session.id };
+  const cases: [Promise<unknown>, string][] = [
+    [client.call("session.get", { session_id: "ses_nope" }), "session_not_found"],
+    [client.call("session.get", {} as never), "invalid_request"],
+    [client.call("session.signal", { session_id, signal: "SIGNOPE" }), "invalid_request"],
+    [client.call("session.resize", { session_id, cols: 70_000, rows: 1 }), "invalid_request"],
+    [client.call("session.resize", { session_id, cols: Number.NaN, rows: 1 }), "invalid_request"],
+    [client.call("session.input", { session_id, data_b64: "***" }), "invalid_request"],
+    [client.call("session.detach", { attachment: 99 }), "invalid_request"],
+    [client.call("session.fly" as "session.get", { session_id }), "unsupported"],
+    [client.call("toString" as "session.get", { session_id }), "unsupported"],
+  ];
+  for (const [call, code] of cases) await expect(call).rejects.toMatchObject({ code });
+  expect((await client.call("session.get", { session_id })).state.kind).toBe("running");
+});
+
+test("lists the newest first, by page, with filters", async () => {
+  await using served = await serve();
+  const client = await served.client();
+  const ids: string[] = [];
+  for (let at = 0; at < 5; at += 1) {
+    ids.unshift(
+      (await served.host.open({ title: `t${at}`, labels: { workspace_id: at < 3 ? "a" : "b" } }))
+        .session.id,
+    );
+    served.host.clock.advance(1000);
+  }
+  const first = await client.call("session.list", { limit: 3 });
+  const second = await client.call("session.list", { limit: 3, cursor: first.cursor ?? "" });
+  expect([...first.sessions, ...second.sessions].map((session) => session.session_id)).toEqual(ids);
+  expect(second.cursor).toBeNull();
+  const inA = await client.call("session.list", { labels: { workspace_id: "a" } });
+  expect(inA.sessions.length).toBe(3);
+  expect((await client.call("session.list", { q: "T4" })).sessions.length).toBe(1);
+  expect((await client.call("session.list", { state: "exited" })).sessions).toEqual([]);
+});
+
+test("hears of every session that is made, changed or removed", async () => {
+  await using served = await serve();
+  const client = await served.client();
+  const heard: string[] = [];
+  const removed = Promise.withResolvers<void>();
+  await client.watchAll((sessionId, session) => {
+    heard.push(`${sessionId} ${session?.state.kind ?? "removed"}`);
+    if (session === null) removed.resolve();
+  });
+  const { session } = await served.host.open();
+  await served.host.sessions.purge(session.id);
+  await removed.promise;
+  expect(heard.at(-1)).toBe(`${session.id} removed`);
+});
+
+test("bytes that are no frame end that connection alone", async () => {
+  await using served = await serve();
+  const client = await served.client();
+  const rude = connect(served.path);
+  rude.write(Buffer.alloc(64, 0xff));
+  rude.resume();
+  await once(rude, "close");
+  expect((await client.call("session.list", {})).sessions).toEqual([]);
+});
+
+test("a client that asks and never reads is cut off alone", async () => {
+  await using served = await serve();
+  await Promise.all(Array.from({ length: 20 }, () => served.host.open()));
+  const frozen = connect(served.path);
+  frozen.on("error", () => undefined);
+  const closed = once(frozen, "close");
+  const request = encodeJson({ id: 1, method: "session.list", params: {} });
+  const isCut = { now: false };
+  void closed.then(() => {
+    isCut.now = true;
+  });
+  for (let at = 0; at < 20_000 && !isCut.now; at += 1) {
+    frozen.write(request);
+    if (at % 100 === 0) await setImmediate();
+  }
+  await closed;
+  const client = await served.client();
+  expect((await client.call("session.list", {})).sessions.length).toBe(20);
+});
+
+test("what moves while a notice is under way is told by the next one", async () => {
+  await using served = await serve();
+  const { session, child } = await served.host.open();
+  const client = await served.client();
+  using watch = await client.watch(session.id);
+  let wakes = 0;
+  for (let at = 0; at < 1000; at += 1) child.print("x");
+  while (watch.tail < 1000) {
+    await watch.changed();
+    wakes += 1;
+  }
+  expect(wakes).toBeLessThan(10);
+});
+
+test("nobody there is host_unavailable with the reason", async () => {
+  await using served = await serve();
+  await expect(connectHost(join(served.host.folder, "none"))).rejects.toMatchObject({
+    code: "host_unavailable",
+    details: { errno: "ENOENT" },
+  });
+});
+
+test("calls that wait when the host goes are answered", async () => {
+  await using served = await serve();
+  const client = await served.client();
+  const { session, child } = await served.host.open();
+  const release = child.holdEnd();
+  const call = client.call("session.close", { session_id: session.id });
+  client[Symbol.dispose]();
+  await expect(call).rejects.toMatchObject({ code: "host_unavailable" });
+  release();
+});
