@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { SessionId } from "./ids.ts";
 import { Controller } from "./session.ts";
 import { SessionState } from "./session-state.ts";

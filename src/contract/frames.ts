@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { SessionId } from "./ids.ts";
 import { limits } from "./limits.ts";
 import { SessionKind, SystemText, TerminalSize } from "./session.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 const id = (prefix: string) => new RegExp(`^${prefix}_[0-9a-z]{16}$`);
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { FaultCode } from "./faults.ts";
 import { SessionId, TaskId, WorkspaceId } from "./ids.ts";
 import { limits } from "./limits.ts";

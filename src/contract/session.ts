@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { SessionId, TaskId, WorkspaceId } from "./ids.ts";
 import { limits } from "./limits.ts";
 import { SessionState } from "./session-state.ts";

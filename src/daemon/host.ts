@@ -7,6 +7,7 @@ import { freeDiskBytes, openDescriptors, sessionCap } from "#host/capacity.ts";
 import { openDataDir } from "#host/data-dir.ts";
 import { openLock } from "#host/lock.ts";
 import { Sessions } from "#host/sessions.ts";
+import type { HostHealth } from "#host/socket/methods.ts";
 import { openHostServer } from "#host/socket/server.ts";
 import type { ReadyLine } from "#host/start-host.ts";
 import { openSpawner } from "#proc/spawner.ts";
@@ -19,6 +20,8 @@ export interface HostOptions {
   readonly idleMs?: number;
   readonly cgroups?: boolean;
 }
+
+const KEEP_ALIVE_MS = 60 * 60 * 1000;
 
 /** Errors that no code expected: counted and told, never fatal to the other sessions. */
 class ErrorCount {
@@ -51,20 +54,18 @@ export interface HostDaemon extends AsyncDisposable {
 
 export async function openHostDaemon(options: HostOptions): Promise<HostDaemon> {
   await using stack = new AsyncDisposableStack();
+  // Until the server listens nothing else would keep the process from ending.
+  stack.adopt(
+    setInterval(() => undefined, KEEP_ALIVE_MS),
+    clearInterval,
+  );
   const dir = openDataDir(options.dataDir);
   stack.use(openLock(dir.lock));
   const log = createFileLogger(dir.hostLog, systemClock.now);
   const errors = new ErrorCount();
   stack.use(containErrors(errors, log));
   const stopped = Promise.withResolvers<void>();
-  const spawner = stack.use(
-    await openSpawner({
-      clock: systemClock,
-      isHost: true,
-      onError: (error) => contain(errors, log, error),
-      ...(options.cgroups === undefined ? {} : { cgroups: options.cgroups }),
-    }),
-  );
+  const spawner = stack.use(await openHostSpawner(options, (error) => contain(errors, log, error)));
   const cap = sessionCap();
   const sessions = new Sessions({
     folder: dir.sessions,
@@ -83,18 +84,15 @@ export async function openHostDaemon(options: HostOptions): Promise<HostDaemon> 
   );
   sessions.changes.on(() => idle.update({ live: sessions.live }));
   const startedAt = systemClock.monotonic();
-  const health = () => ({
+  const health = (): HostHealth => ({
     ...describeProcess(dir.path),
+    ...describeSessions(sessions),
     version: options.version,
     uptime_ms: Math.round(systemClock.monotonic() - startedAt),
-    sessions: sessions.all().length,
-    live: sessions.live,
     live_cap: cap,
     connections: server.connections,
     errors: errors.count,
     last_error: errors.last,
-    unreadable: sessions.unreadable,
-    log_faults: sessions.all().filter((session) => session.logFault !== undefined).length,
   });
   const server = stack.use(
     await openHostServer(dir.socket, {
@@ -116,12 +114,27 @@ export async function openHostDaemon(options: HostOptions): Promise<HostDaemon> 
   return { stopped: stopped.promise, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
+function openHostSpawner({ cgroups }: HostOptions, onError: (error: unknown) => void) {
+  const choice = cgroups === undefined ? {} : { cgroups };
+  return openSpawner({ clock: systemClock, isHost: true, onError, ...choice });
+}
+
 function describeProcess(dataPath: string) {
   return {
     pid: process.pid,
     descriptors: openDescriptors() ?? null,
     memory_bytes: process.memoryUsage.rss(),
     free_disk_bytes: freeDiskBytes(dataPath) ?? null,
+  };
+}
+
+function describeSessions(sessions: Sessions) {
+  const all = sessions.all();
+  return {
+    sessions: all.length,
+    live: sessions.live,
+    unreadable: sessions.unreadable,
+    log_faults: all.filter((session) => session.logFault !== undefined).length,
   };
 }
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { SessionId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
 import {

@@ -128,7 +128,7 @@ test("an exit keeps code, signal and reason apart", async () => {
     signal: "SIGKILL",
     reason: "exited",
   });
-  expect(readEvents(session).map((event) => event["type"])).toEqual([
+  expect(readEvents(session).map((event) => event.type)).toEqual([
     "session.opened",
     "session.exited",
   ]);

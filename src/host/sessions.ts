@@ -11,7 +11,7 @@ import { HostSession } from "#host/session/host-session.ts";
 import type { Spawner } from "#proc/child.ts";
 import { checkFreeDisk } from "./capacity.ts";
 import type { CreateRequest } from "./create-request.ts";
-import { asDiskFault, type NewSession, prepareSession, removeDir } from "./new-session.ts";
+import { asDiskFault, type PreparedSession, prepareSession, removeDir } from "./prepare-session.ts";
 import { recoverSessions } from "./recovery.ts";
 import { chooseExpired, type RetentionLimits } from "./retention.ts";
 
@@ -186,7 +186,7 @@ export class Sessions {
     if (request.parent_session_id !== undefined) this.get(request.parent_session_id);
   }
 
-  #register({ dir, record }: Pick<NewSession, "dir" | "record">): HostSession {
+  #register({ dir, record }: Pick<PreparedSession, "dir" | "record">): HostSession {
     const { clock, log, retainBytes = limits.output_retained_bytes } = this.#deps;
     const session = new HostSession({ dir, record, clock, log, retainBytes });
     this.#sessions.set(session.id, session);
@@ -239,8 +239,8 @@ function describeEnded(session: HostSession) {
 
 /** Two callers may choose the same key without meeting each other's sessions. */
 function keyOf(labels: Readonly<Record<string, string>>): string | undefined {
-  const key = labels["idempotency_key"];
-  return key === undefined ? undefined : [labels["workspace_id"], labels["owner"], key].join("\0");
+  const key = labels.idempotency_key;
+  return key === undefined ? undefined : [labels.workspace_id, labels.owner, key].join("\0");
 }
 
 function shuttingDown(): Fault {

@@ -37,7 +37,7 @@ export async function findHost(dir: DataDir): Promise<HostClient | undefined> {
     return await connectHost(dir.socket);
   } catch (error) {
     const isAbsent =
-      error instanceof Fault && ["ENOENT", "ECONNREFUSED"].includes(String(error.details["errno"]));
+      error instanceof Fault && ["ENOENT", "ECONNREFUSED"].includes(String(error.details.errno));
     if (isAbsent) return undefined;
     throw error;
   }

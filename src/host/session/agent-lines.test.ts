@@ -63,7 +63,7 @@ test("an agent's stdout is its events, its stderr its output, its stdin open", a
   child.print('{"type":"turn.started"}\n{"type":"turn');
   child.print('.ended"}\n');
   child.print("diagnostics", "stderr");
-  expect(readEvents(session).map((event) => event["type"])).toEqual([
+  expect(readEvents(session).map((event) => event.type)).toEqual([
     "session.opened",
     "turn.started",
     "turn.ended",

@@ -17,8 +17,10 @@ export interface SessionLogsDeps {
   readonly restored: () => void;
 }
 
-/** How often a log that could not be written is tried again, and whether somebody removed it is looked at. */
+/** How often a log that could not be written is tried again. */
 const RETRY_MS = 1000;
+/** How often a log is looked after: what is printed between its removal and the next look is lost. */
+const LOOK_MS = 100;
 /** Facts that wait for room on the disk; beyond this the oldest are dropped. */
 const WAITING_EVENTS = 100;
 
@@ -104,6 +106,7 @@ export class SessionLogs implements Disposable {
 
   /** Tries to write what is owed: the mark of a lost range, facts that had no room. True when nothing is. */
   settle(): boolean {
+    this.#look(this.#deps.clock.monotonic());
     const isSettled = this.#output.settle() && this.#flushWaiting();
     this.#deps.moved();
     return isSettled;
@@ -138,7 +141,10 @@ export class SessionLogs implements Disposable {
 
   #lookSometimes(): void {
     const now = this.#deps.clock.monotonic();
-    if (now - this.#lookedAt < RETRY_MS) return;
+    if (now - this.#lookedAt >= LOOK_MS) this.#look(now);
+  }
+
+  #look(now: number): void {
     this.#lookedAt = now;
     const wasRemoved = this.#output.ensurePresent();
     if (this.#events.ensurePresent() || wasRemoved) this.#deps.restored();

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { writeFileAtomic } from "#base/atomic-file.ts";
 import { SessionId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { limits } from "#contract/limits.ts";
 import { SessionKind, SystemText, TerminalSize, Title } from "#contract/session.ts";
 import { CreateRequest } from "#host/create-request.ts";

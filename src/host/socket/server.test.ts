@@ -115,8 +115,12 @@ test("lists the newest first, by page, with filters", async () => {
   const ids: string[] = [];
   for (let at = 0; at < 5; at += 1) {
     ids.unshift(
-      (await served.host.open({ title: `t${at}`, labels: { workspace_id: at < 3 ? "a" : "b" } }))
-        .session.id,
+      (
+        await served.host.open({
+          title: `Number ${at}`,
+          labels: { workspace_id: at < 3 ? "a" : "b" },
+        })
+      ).session.id,
     );
     served.host.clock.advance(1000);
   }
@@ -126,7 +130,7 @@ test("lists the newest first, by page, with filters", async () => {
   expect(second.cursor).toBeNull();
   const inA = await client.call("session.list", { labels: { workspace_id: "a" } });
   expect(inA.sessions.length).toBe(3);
-  expect((await client.call("session.list", { q: "T4" })).sessions.length).toBe(1);
+  expect((await client.call("session.list", { q: "number 4" })).sessions.length).toBe(1);
   expect((await client.call("session.list", { state: "exited" })).sessions).toEqual([]);
 });
 
@@ -159,8 +163,9 @@ test("a client that asks and never reads is cut off alone", async () => {
   await using served = await serve();
   await Promise.all(Array.from({ length: 20 }, () => served.host.open()));
   const frozen = connect(served.path);
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
   frozen.on("error", () => undefined);
-  const closed = once(frozen, "close");
+  frozen.on("close", () => resolve());
   const request = encodeJson({ id: 1, method: "session.list", params: {} });
   const isCut = { now: false };
   void closed.then(() => {

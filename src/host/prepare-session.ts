@@ -13,7 +13,7 @@ import { type Launch, planLaunch, writeScript } from "./launch.ts";
 const DEFAULT_COLS = 80;
 const DEFAULT_ROWS = 24;
 
-export interface NewSession {
+export interface PreparedSession {
   readonly dir: string;
   readonly record: SessionRecord;
   readonly spec: ChildSpec;
@@ -27,9 +27,9 @@ export function prepareSession(
     session_id,
     now,
   }: { readonly folder: string; readonly session_id: Session["session_id"]; readonly now: number },
-): NewSession {
+): PreparedSession {
   const dir = join(folder, session_id);
-  const launch = planLaunch({ ...request, path: request.env["PATH"] }, dir);
+  const launch = planLaunch({ ...request, path: request.env.PATH }, dir);
   makeDir(dir);
   try {
     writeScript(launch);
@@ -114,12 +114,12 @@ function createSpec(request: CreateRequest, record: SessionRecord): ChildSpec {
       pty: record.mode === "pty",
       marks: {
         session_id,
-        workspace_id: labels["workspace_id"] ?? "wsp_local",
-        task_id: labels["task_id"],
-        issue_id: labels["issue_id"],
-        user_id: labels["user_id"],
-        prior_session_id: labels["prior_session_id"],
-        agent: labels["agent"] === "1",
+        workspace_id: labels.workspace_id ?? "wsp_local",
+        task_id: labels.task_id,
+        issue_id: labels.issue_id,
+        user_id: labels.user_id,
+        prior_session_id: labels.prior_session_id,
+        agent: labels.agent === "1",
       },
     }),
   };

@@ -1,0 +1,144 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { locateDataDir } from "#host/data-dir.ts";
+import { openHost } from "#host/start-host.ts";
+import { waitFor } from "#test/harness/eventually.ts";
+import { binPath, callerEnvironment, openTestHost } from "#test/harness/host.ts";
+import { findProcesses, isAlive } from "#test/harness/processes.ts";
+import { openTempDir } from "#test/harness/temp-dir.ts";
+
+test("after kill -9 of the host and a restart its sessions are lost, their logs whole, their processes gone", async () => {
+  using temp = openTempDir();
+  const dataDir = join(temp.path, "home");
+  const marker = `6${process.pid}1.25`;
+  const tree = `setsid sleep ${marker} & env -i setsid sleep ${marker} & (setsid sh -c 'sleep ${marker} &' &) ; echo ready; exec sleep ${marker}`;
+  let sessionId = "";
+  {
+    await using host = await openTestHost({ dataDir });
+    const session = await host.create({ kind: "terminal", command: tree });
+    sessionId = session.session_id;
+    await waitFor("the tree to be complete", () => findProcesses(`sleep ${marker}`).length >= 4);
+    await waitFor(
+      "the first output",
+      async () => (await host.client.call("session.get", { session_id: sessionId })).tail > 0,
+    );
+    await host.kill("SIGKILL");
+    expect(findProcesses(`sleep ${marker}`).length).toBeGreaterThan(0);
+    expect(existsSync(locateDataDir(dataDir).socket)).toBe(true);
+  }
+  await using host = await openTestHost({ dataDir });
+  const lost = await host.client.call("session.get", { session_id: sessionId });
+  expect(lost.state).toEqual({ kind: "lost", reason: "host_lost" });
+  expect((await host.output(sessionId)).text).toBe("ready\r\n");
+  expect(findProcesses(`sleep ${marker}`)).toEqual([]);
+  await expect(
+    host.client.call("session.input", { session_id: sessionId, data_b64: "eA==" }),
+  ).rejects.toMatchObject({ code: "already_exited" });
+});
+
+test("two hosts at once: the second says so and the first goes on", async () => {
+  await using host = await openTestHost();
+  const second = spawnSync(process.execPath, [binPath, "host", "--data-dir", host.dataDir], {
+    encoding: "utf8",
+  });
+  expect(second.status).toBe(1);
+  expect(JSON.parse(second.stdout)).toMatchObject({ error: { code: "conflict" } });
+  expect((await host.client.call("host.health", {})).pid).toBe(host.pid);
+});
+
+test("eight starters at once get one host, in a session of its own, without the starter's marks", async () => {
+  using temp = openTempDir();
+  const dataDir = join(temp.path, "home");
+  const env = { ...callerEnvironment(), REINS_SESSION_ID: "ses_0000000000000000", SECRET: "s" };
+  const options = { dataDir, command: [process.execPath, binPath], env };
+  const clients = await Promise.all(Array.from({ length: 8 }, () => openHost(options)));
+  const pids = new Set(clients.map((client) => client.hello.pid));
+  expect(pids.size).toBe(1);
+  const [pid = 0] = pids;
+  const environ = readFileSync(`/proc/${pid}/environ`, "latin1");
+  expect(environ).not.toContain("REINS_SESSION_ID");
+  expect(environ).not.toContain("SECRET");
+  const [, sid, tty] =
+    /^\d+ \(.*\) \S \d+ \d+ (\d+) (-?\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "latin1")) ?? [];
+  expect(Number(sid)).not.toBe(
+    Number(/^\d+ \(.*\) \S \d+ \d+ (\d+)/.exec(readFileSync("/proc/self/stat", "latin1"))?.[1]),
+  );
+  expect(tty).toBe("0");
+  await clients[0]?.call("host.shutdown", {});
+  await waitFor("the host to end", () => !isAlive(pid));
+});
+
+test("a socket left by a crash is no obstacle", async () => {
+  using temp = openTempDir();
+  const dataDir = join(temp.path, "home");
+  {
+    await using host = await openTestHost({ dataDir });
+    await host.kill("SIGKILL");
+  }
+  expect(existsSync(locateDataDir(dataDir).socket)).toBe(true);
+  const client = await openHost({
+    dataDir,
+    command: [process.execPath, binPath],
+    env: callerEnvironment(),
+  });
+  expect((await client.call("host.health", {})).live).toBe(0);
+  await client.call("host.shutdown", {});
+  await waitFor("the host to end", () => !isAlive(client.hello.pid));
+});
+
+test("a data directory that cannot be used is a fault with a sentence, from the starter too", async () => {
+  using temp = openTempDir();
+  const file = join(temp.path, "file");
+  writeFileSync(file, "");
+  const start = (dataDir: string) =>
+    openHost({ dataDir, command: [process.execPath, binPath], env: callerEnvironment() });
+  await expect(start(file)).rejects.toMatchObject({ code: "host_unavailable" });
+  const newer = openTempDir();
+  writeFileSync(join(newer.path, "format"), "7\n");
+  await expect(start(newer.path)).rejects.toMatchObject({ code: "unsupported" });
+  newer[Symbol.dispose]();
+});
+
+test("SIGTERM ends every session within its grace and leaves no descendant", async () => {
+  const marker = `7${process.pid}3.5`;
+  await using host = await openTestHost();
+  for (let at = 0; at < 10; at += 1) {
+    await host.create({
+      kind: at % 2 === 0 ? "terminal" : "command",
+      command: `trap '' HUP; sleep ${marker} & sleep ${marker}`,
+    });
+  }
+  await waitFor("all children", () => findProcesses(`sleep ${marker}`).length >= 20);
+  await host.kill("SIGTERM");
+  expect(findProcesses(`sleep ${marker}`)).toEqual([]);
+  expect(existsSync(locateDataDir(host.dataDir).socket)).toBe(false);
+});
+
+test("an error that nobody expected is contained and shows in health", async () => {
+  const bomb = "process.on('SIGUSR2', () => setImmediate(() => { throw new Error('boom'); }))";
+  await using host = await openTestHost({
+    nodeArgs: ["--import", `data:text/javascript,${encodeURIComponent(bomb)}`],
+  });
+  const { session_id } = await host.create({ command: "cat", stdin: true });
+  process.kill(host.pid, "SIGUSR2");
+  await waitFor(
+    "the error to show",
+    async () => (await host.client.call("host.health", {})).errors === 1,
+  );
+  expect((await host.client.call("host.health", {})).last_error).toContain("boom");
+  await host.client.call("session.input", {
+    session_id,
+    data_b64: Buffer.from("alive").toString("base64"),
+    eof: true,
+  });
+  expect((await host.output(session_id)).text).toBe("alive");
+});
+
+test("HUP and INT of the terminal that started it do not reach the host", async () => {
+  await using host = await openTestHost();
+  process.kill(host.pid, "SIGHUP");
+  process.kill(host.pid, "SIGINT");
+  expect((await host.client.call("host.health", {})).pid).toBe(host.pid);
+});

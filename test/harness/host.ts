@@ -1,0 +1,116 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { followOutput, openOutput } from "#app/follow-output.ts";
+import { createSessionOperations, type Operations } from "#app/session.ts";
+import type { Session } from "#contract/session.ts";
+import { locateDataDir } from "#host/data-dir.ts";
+import { connectHost, type HostClient } from "#host/socket/client.ts";
+import type { HostCreate } from "#host/socket/methods.ts";
+import type { LogChunk } from "#log/log-source.ts";
+import { openTempDir } from "./temp-dir.ts";
+
+export const binPath = fileURLToPath(new URL("../../bin/reins", import.meta.url));
+
+export interface TestHost extends AsyncDisposable {
+  readonly client: HostClient;
+  readonly pid: number;
+  readonly dataDir: string;
+  readonly sessions: string;
+  readonly operations: Operations;
+  create(request: Partial<HostCreate>): Promise<Session>;
+  /** All output until the session has exited. */
+  output(sessionId: string): Promise<Output>;
+  kill(signal: NodeJS.Signals): Promise<void>;
+}
+
+export interface Output {
+  readonly text: string;
+  readonly bytes: Buffer;
+  readonly chunks: readonly LogChunk[];
+}
+
+export interface HostSetting {
+  readonly dataDir?: string;
+  readonly nodeArgs?: readonly string[];
+  /** A program that the host is started through, for its limits. */
+  readonly through?: readonly string[];
+}
+
+/** A real host process on a data directory of its own; stopped with everything that it runs. */
+export async function openTestHost(setting: HostSetting = {}): Promise<TestHost> {
+  await using stack = new AsyncDisposableStack();
+  const dataDir = setting.dataDir ?? join(stack.use(openTempDir()).path, "home");
+  const argv = [
+    ...(setting.through ?? []),
+    process.execPath,
+    ...(setting.nodeArgs ?? []),
+    binPath,
+    "host",
+    "--data-dir",
+    dataDir,
+  ];
+  const [program = "", ...args] = argv;
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"], cwd: "/" });
+  const exited = once(child, "exit");
+  stack.defer(async () => {
+    child.kill("SIGTERM");
+    await exited;
+  });
+  const [line] = (await Promise.race([
+    once(createInterface(child.stdout), "line"),
+    exited.then(() => ["the host ended"]),
+  ])) as [string];
+  const ready: { readonly ready?: boolean } = JSON.parse(line);
+  if (ready.ready !== true) throw new Error(`the host did not start: ${line}`);
+  const dir = locateDataDir(dataDir);
+  const client = stack.use(await connectHost(dir.socket));
+  const owned = stack.move();
+  return {
+    client,
+    pid: client.hello.pid,
+    dataDir,
+    sessions: dir.sessions,
+    operations: createSessionOperations(client, {
+      env: callerEnvironment(),
+      work_dir: "/",
+      umask: 0o022,
+      workspace_id: "wsp_local",
+      user_id: undefined,
+    }),
+    create: (request) => createSession(client, request),
+    output: (sessionId) => readToExit(client, dir.sessions, sessionId),
+    async kill(signal) {
+      child.kill(signal);
+      await exited;
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+export function callerEnvironment(): Record<string, string> {
+  return { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: "/", LANG: "C.UTF-8" };
+}
+
+function createSession(client: HostClient, request: Partial<HostCreate>): Promise<Session> {
+  return client.call("session.create", {
+    kind: "command",
+    work_dir: "/",
+    env: callerEnvironment(),
+    ...request,
+  });
+}
+
+async function readToExit(client: HostClient, folder: string, sessionId: string): Promise<Output> {
+  using watch = await client.watch(sessionId);
+  using source = openOutput(folder, sessionId);
+  const chunks: LogChunk[] = [];
+  for await (const chunk of followOutput(source, watch, { since: 0, until: "exit" }))
+    chunks.push(chunk);
+  const bytes = Buffer.concat(
+    chunks.map((chunk) => (chunk.kind === "bytes" ? chunk.bytes : new Uint8Array())),
+  );
+  return { chunks, bytes, text: bytes.toString("utf8") };
+}
