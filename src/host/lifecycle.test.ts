@@ -134,14 +134,28 @@ test("an exit keeps code, signal and reason apart", async () => {
   ]);
 });
 
-test("a natural exit needs no signals and no grace", async () => {
+test("closing after a natural exit changes nothing of it and waits for nothing", async () => {
   await using host = openTestSessions();
   const { session, child } = await host.open();
+  child.exit({ exit_code: 4, signal: null });
+  child.finish();
+  const before = session.view().state;
+  await session.close("user_requested");
+  expect(session.view().state).toEqual(before);
+});
+
+test("what the child left running is ended by a later close, also by the next host", async () => {
+  await using host = openTestSessions();
+  const { session, child } = await host.open();
+  child.leftovers = 2;
   child.exit();
   child.finish();
-  await session.close("user_requested");
-  expect(child.graces).toEqual([]);
-  expect(session.view().state).toMatchObject({ reason: "exited" });
+  expect(session.countTree()).toBe(2);
+  await host.sessions.close(session.id, "user_requested");
+  expect(session.countTree()).toBe(0);
+  const { sessions, spawner } = await host.reopen();
+  await sessions.close(session.id, "user_requested");
+  expect(spawner.leftovers.map((leftover) => leftover.session_id)).toEqual([session.id]);
 });
 
 test("closing twice is harmless and the first reason stays", async () => {
@@ -291,7 +305,7 @@ test("the same idempotency key never starts twice, also across a restart of the 
   );
   expect(other.id).not.toBe(one?.id);
   expect(host.spawner.children.length).toBe(2);
-  const next = await host.reopen();
+  const { sessions: next } = await host.reopen();
   expect((await next.create(request)).id).toBe(one?.id);
 });
 

@@ -7,7 +7,7 @@ test("what ran when its host died is lost, readable to the last byte, and never 
   await using host = openTestSessions();
   const { session, child } = await host.open({ labels: { owner: "me" } });
   child.print("half a li");
-  const next = await host.reopen();
+  const { sessions: next } = await host.reopen();
   const found = next.get(session.id);
   expect(found.view()).toMatchObject({
     state: { kind: "lost", reason: "host_lost" },
@@ -45,7 +45,7 @@ test("what had exited stays exited, with its code, and becomes final", async () 
   const { session, child } = await host.open();
   child.print("x");
   child.exit({ exit_code: 3, signal: null });
-  const next = await host.reopen();
+  const { sessions: next } = await host.reopen();
   expect(next.get(session.id).view().state).toMatchObject({
     kind: "exited",
     exit_code: 3,
@@ -63,7 +63,7 @@ test("a torn record is left alone and named; the others open", async () => {
     join(newer.session.dir, "session.json"),
     JSON.stringify({ ...newer.session.record, version: 2 }),
   );
-  const next = await host.reopen();
+  const { sessions: next } = await host.reopen();
   expect(next.unreadable.toSorted()).toEqual([torn.session.id, newer.session.id].toSorted());
   expect(next.all().map((session) => session.id)).toEqual([good.session.id]);
   expect(readFileSync(join(torn.session.dir, "session.json"), "utf8")).toBe('{"version":1,"sess');
@@ -73,7 +73,7 @@ test("a directory without anything in it is what a crash left, and goes; foreign
   await using host = openTestSessions();
   mkdirSync(join(host.folder, "ses_00000000000000aa"));
   mkdirSync(join(host.folder, "notes"));
-  const next = await host.reopen();
+  const { sessions: next } = await host.reopen();
   expect(next.unreadable).toEqual([]);
   expect(() => readFileSync(join(host.folder, "ses_00000000000000aa"))).toThrow(/ENOENT/);
   expect(() => readFileSync(join(host.folder, "notes"))).toThrow(/EISDIR/);
@@ -83,7 +83,7 @@ test("half a line of events is skipped, the rest is read", async () => {
   await using host = openTestSessions();
   const { session } = await host.open();
   appendFileSync(join(session.dir, "events", "0000000000000000"), '{"type":"half');
-  const next = await host.reopen();
+  const { sessions: next } = await host.reopen();
   const text = readFileSync(join(session.dir, "events", "0000000000000000"), "utf8");
   expect(next.get(session.id).eventsTail).toBe(text.length);
   const last = JSON.parse(text.trim().split("\n").at(-1) ?? "");
@@ -95,6 +95,6 @@ test("a session whose logs were deleted still opens", async () => {
   const { session, child } = await host.open();
   child.print("gone");
   rmSync(join(session.dir, "output"), { recursive: true });
-  const next = await host.reopen();
+  const { sessions: next } = await host.reopen();
   expect(next.get(session.id).view()).toMatchObject({ state: { kind: "lost" }, tail: 0 });
 });

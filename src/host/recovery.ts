@@ -45,14 +45,15 @@ export function recoverSessions(folder: string, deps: RecoveryDeps): Recovered {
       records.push(record);
       continue;
     }
-    leftovers.push({
-      session_id: record.session_id,
-      identity: record.process ?? undefined,
-      limit_mark: record.limit_mark ?? undefined,
-    });
+    leftovers.push(leftoverOf(record));
     records.push(settle(dir, record, deps));
   }
   return { records, leftovers, unreadable };
+}
+
+/** How to find what a session that another host started has left running. */
+export function leftoverOf({ session_id, process, limit_mark }: SessionRecord): Leftover {
+  return { session_id, identity: process ?? undefined, limit_mark: limit_mark ?? undefined };
 }
 
 function isSettled({ state }: SessionRecord): boolean {

@@ -12,7 +12,7 @@ import type { Spawner } from "#proc/child.ts";
 import { checkFreeDisk } from "./capacity.ts";
 import type { CreateRequest } from "./create-request.ts";
 import { asDiskFault, type PreparedSession, prepareSession, removeDir } from "./prepare-session.ts";
-import { recoverSessions } from "./recovery.ts";
+import { leftoverOf, recoverSessions } from "./recovery.ts";
 import { chooseExpired, type RetentionLimits } from "./retention.ts";
 
 export interface SessionsDeps {
@@ -123,6 +123,7 @@ export class Sessions {
       (other) =>
         other.record.parent_session_id === sessionId && !other.record.detach && other.isLive,
     );
+    if (session.isRecovered) await this.#deps.spawner.endLeftovers([leftoverOf(session.record)]);
     await Promise.all([
       session.close(reason, detail),
       ...children.map((child) => this.close(child.id, "parent_closed")),

@@ -11,11 +11,12 @@ import type { Child, ChildListener, ChildSpec, Spawner, TerminalSize } from "#pr
 import { AgentLines } from "./agent-lines.ts";
 import { Audience } from "./audience.ts";
 import { IdleTimer } from "./deadlines.ts";
+import { RecordKeeper } from "./record-keeper.ts";
 import { SeenIds } from "./seen-ids.ts";
 import { SessionLogs } from "./session-logs.ts";
-import { type SessionRecord, writeRecord } from "./session-record.ts";
+import type { SessionRecord } from "./session-record.ts";
 import { describeSession } from "./session-view.ts";
-import { type Happening, isLive, transition } from "./transition.ts";
+import { isLive } from "./transition.ts";
 
 export interface SessionDeps {
   readonly dir: string;
@@ -53,7 +54,7 @@ const HELD_RETRY_MS = 250;
  */
 export class HostSession {
   readonly #deps: SessionDeps;
-  #record: SessionRecord;
+  readonly #keeper: RecordKeeper;
   #logs: SessionLogs | undefined;
   #child: Child | undefined;
   #closing:
@@ -78,7 +79,7 @@ export class HostSession {
   constructor(deps: SessionDeps) {
     const { clock, record } = deps;
     this.#deps = deps;
-    this.#record = record;
+    this.#keeper = new RecordKeeper(deps);
     const onError = (error: unknown) =>
       deps.log.error("a listener failed", { session_id: record.session_id, error });
     this.tails = new Emitter(onError);
@@ -101,11 +102,11 @@ export class HostSession {
   }
 
   get id(): SessionRecord["session_id"] {
-    return this.#record.session_id;
+    return this.record.session_id;
   }
 
   get record(): SessionRecord {
-    return this.#record;
+    return this.#keeper.current;
   }
 
   get dir(): string {
@@ -113,19 +114,19 @@ export class HostSession {
   }
 
   get isLive(): boolean {
-    return isLive(this.#record.state);
+    return isLive(this.record.state);
   }
 
   get tail(): number {
-    return this.#logs?.tail ?? this.#record.tail;
+    return this.#logs?.tail ?? this.record.tail;
   }
 
   get eventsTail(): number {
-    return this.#logs?.eventsTail ?? this.#record.events_tail;
+    return this.#logs?.eventsTail ?? this.record.events_tail;
   }
 
   get diskBytes(): number {
-    return this.#logs?.diskBytes ?? this.#record.disk_bytes;
+    return this.#logs?.diskBytes ?? this.record.disk_bytes;
   }
 
   get logFault(): { readonly code: string; readonly message: string } | undefined {
@@ -133,22 +134,22 @@ export class HostSession {
   }
 
   view(): Session {
-    return describeSession(this.#record, {
+    return describeSession(this.record, {
       tail: this.tail,
-      first_offset: this.#logs?.first ?? this.#record.first_offset,
+      first_offset: this.#logs?.first ?? this.record.first_offset,
       events_tail: this.eventsTail,
       controller: this.audience.controller,
       viewers: this.audience.size,
-      last_io_at: this.isLive ? this.#wallTime(this.#idle.touchedAt) : this.#record.last_io_at,
+      last_io_at: this.isLive ? this.#wallTime(this.#idle.touchedAt) : this.record.last_io_at,
       fault: this.#logs?.fault,
-      lost_bytes: this.#logs?.lostBytes ?? this.#record.lost_bytes,
+      lost_bytes: this.#logs?.lostBytes ?? this.record.lost_bytes,
     });
   }
 
   /** Starts the child. Whatever fails, nothing is left running; a close that came first wins. */
   async start(spawner: Spawner, spec: ChildSpec): Promise<void> {
     const { record } = this;
-    writeRecord(this.#deps.dir, record);
+    this.#keeper.writeFirst();
     this.#logs = this.#openLogs();
     const size = { cols: record.cols, rows: record.rows };
     this.#note({
@@ -162,8 +163,11 @@ export class HostSession {
     const child = await spawner.spawn(spec, this.#listen());
     this.#child = child;
     const { pid, start_time, boot_id } = child.identity;
-    this.#update({ process: { pid, start_time, boot_id }, limit_mark: child.limit_mark ?? null });
-    this.#happen({ kind: "spawned" });
+    this.#keeper.update({
+      process: { pid, start_time, boot_id },
+      limit_mark: child.limit_mark ?? null,
+    });
+    this.#keeper.happen({ kind: "spawned" });
     if (this.#closing !== undefined) await this.#endTree(child);
   }
 
@@ -180,15 +184,15 @@ export class HostSession {
 
   resize(size: TerminalSize, generation: number | undefined): void {
     const child = this.#liveChild();
-    if (this.#record.mode !== "pty") {
+    if (this.record.mode !== "pty") {
       throw new Fault("invalid_request", "this session has no terminal, so it has no size");
     }
     this.audience.check(generation);
     child.resize(size);
     this.#idle.touch();
-    if (size.cols === this.#record.cols && size.rows === this.#record.rows) return;
+    if (size.cols === this.record.cols && size.rows === this.record.rows) return;
     this.#logs?.markSize(size.cols, size.rows);
-    this.#update({ cols: size.cols, rows: size.rows });
+    this.#keeper.update({ cols: size.cols, rows: size.rows });
     this.#note({ type: "session.resized", ...size, offset: this.tail });
     this.changes.emit();
   }
@@ -198,12 +202,17 @@ export class HostSession {
     return scope === "tree" ? child.signalTree(signal) : child.signalForeground(signal);
   }
 
+  /** Whether an earlier host started it, so that we hold no child for it. */
+  get isRecovered(): boolean {
+    return this.#child === undefined && !this.isLive;
+  }
+
   countTree(): number {
     return this.#child?.countTree() ?? 0;
   }
 
   rename(title: string): void {
-    this.#update({ title });
+    this.#keeper.update({ title });
     this.#logs ??= this.#openLogs();
     this.#note({ type: "session.title", title });
     if (!this.isLive) this.#closeLogs();
@@ -250,16 +259,19 @@ export class HostSession {
     this.audience.endControl();
     this.#logs?.settle();
     const { reason = "exited", detail } = this.#closing ?? {};
-    this.#update({ exited_at: this.#now(), last_io_at: this.#wallTime(this.#idle.touchedAt) });
-    this.#happen({ kind: "exited", exit_code, signal, reason, detail, tail: this.tail });
-    this.#note({ type: "session.exited", state: this.#record.state });
+    this.#keeper.update({
+      exited_at: this.#now(),
+      last_io_at: this.#wallTime(this.#idle.touchedAt),
+    });
+    this.#keeper.happen({ kind: "exited", exit_code, signal, reason, detail, tail: this.tail });
+    this.#note({ type: "session.exited", state: this.record.state });
     this.#exited.resolve();
     this.changes.emit();
   }
 
+  /** The child is kept: what it left running can still be counted and ended. */
   #onFinal(): void {
-    this.#child = undefined;
-    this.#happen({ kind: "output_ended" });
+    this.#keeper.happen({ kind: "output_ended" });
     this.#closeLogs();
   }
 
@@ -270,9 +282,9 @@ export class HostSession {
   }
 
   async #endTree(child: Child): Promise<void> {
-    const survivors = await child.endTree({ grace_ms: this.#record.grace_ms });
+    const survivors = await child.endTree({ grace_ms: this.record.grace_ms });
     if (this.isLive) await this.#abandon(child, survivors.length > 0);
-    this.#happen({ kind: "survived", survivors });
+    this.#keeper.happen({ kind: "survived", survivors });
   }
 
   /** The child itself would not end, or its end was not seen yet: hang up on it and say what is known. */
@@ -287,7 +299,7 @@ export class HostSession {
   }
 
   #liveChild(): Child {
-    const { state } = this.#record;
+    const { state } = this.record;
     if (this.#child !== undefined && isLive(state) && this.#closing === undefined)
       return this.#child;
     const sentence =
@@ -337,10 +349,10 @@ export class HostSession {
       dir: this.#deps.dir,
       clock: this.#deps.clock,
       retainBytes: this.#deps.retainBytes,
-      isAgent: this.#record.kind === "agent",
+      isAgent: this.record.kind === "agent",
       moved: () => this.tails.emit(),
       restored: () => {
-        writeRecord(this.#deps.dir, this.#record);
+        this.#keeper.write();
         this.#note({
           type: "warning",
           code: "internal",
@@ -356,7 +368,7 @@ export class HostSession {
     const { tail, first, eventsTail, diskBytes, lostBytes } = this.#logs;
     this.#logs[Symbol.dispose]();
     this.#logs = undefined;
-    this.#update({
+    this.#keeper.update({
       tail,
       first_offset: first,
       events_tail: eventsTail,
@@ -369,21 +381,6 @@ export class HostSession {
   #note(event: EventBody): void {
     // The spread of a union keeps each member's own fields.
     this.#logs?.appendEvent({ ...event, at: this.#now(), session_id: this.id } as SessionEvent);
-  }
-
-  #happen(happening: Happening): void {
-    const state = transition(this.#record.state, happening);
-    if (state !== this.#record.state) this.#update({ state });
-  }
-
-  #update(change: Partial<SessionRecord>): void {
-    this.#record = { ...this.#record, ...change };
-    try {
-      writeRecord(this.#deps.dir, this.#record);
-    } catch (error) {
-      // A full disk or a removed directory: memory is right, and the next change tries again.
-      this.#deps.log.warn("session.json could not be written", { session_id: this.id, error });
-    }
   }
 
   #now(): string {

@@ -18,7 +18,7 @@ export interface TestSessions extends AsyncDisposable {
     request?: Partial<CreateRequest>,
   ): Promise<{ readonly session: HostSession; readonly child: FakeChild }>;
   /** Another host on the same folder, as after the death of this one. */
-  reopen(): Promise<Sessions>;
+  reopen(): Promise<{ readonly sessions: Sessions; readonly spawner: FakeSpawner }>;
 }
 
 /** Sessions over scripted children and a clock that stands still, on a real disk. */
@@ -45,9 +45,10 @@ export function openTestSessions(overrides: Partial<SessionsDeps> = {}): TestSes
       return { session, child: spawner.last };
     },
     async reopen() {
-      const next = new Sessions({ ...deps, spawner: new FakeSpawner() });
+      const another = new FakeSpawner();
+      const next = new Sessions({ ...deps, spawner: another });
       await next.recover();
-      return next;
+      return { sessions: next, spawner: another };
     },
     async [Symbol.asyncDispose]() {
       await sessions.shutdown();
