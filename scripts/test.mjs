@@ -1,0 +1,135 @@
+// `npm test`: lint, types and every test, then a look at what the run has left behind. `--fast` leaves the end-to-end
+// tests out. The last line is always `N passed, N failed`.
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  adoptOrphans,
+  endLeftProcesses,
+  listSockets,
+  removeDeadCgroups,
+  removeLeftFiles,
+  removeLeftSockets,
+} from "./leftovers.mjs";
+
+/** Far beyond any honest run: what hangs for this long will never end. */
+const RUN_LIMIT_MS = 30 * 60_000;
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const isFast = process.argv.includes("--fast");
+/** The name of this run; short, because the path of a socket has to fit into 107 bytes. */
+const run = `rt-${randomBytes(4).toString("hex")}`;
+const runDir = join(tmpdir(), run);
+const cacheDir = join(tmpdir(), `${run}-cache`);
+const reportPath = join(cacheDir, "report.json");
+
+const total = { passed: 0, failed: 0 };
+let running;
+let stopped = false;
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  process.on(signal, () => {
+    stopped = true;
+    running?.kill(signal);
+  });
+}
+
+const socketsBefore = listSockets();
+for (const dir of [runDir, cacheDir]) mkdirSync(dir, { mode: 0o700 });
+await adoptOrphans((pid) => pid === running?.pid);
+await runProgram("lint", "biome", ["ci", "--diagnostic-level=warn", "--error-on-warnings"]);
+await runProgram("types", "tsc", []);
+await runTests();
+count("nothing left behind", [
+  ...(await endLeftProcesses(run)),
+  ...removeLeftFiles(runDir),
+  ...removeLeftSockets(socketsBefore),
+]);
+removeLeftFiles(cacheDir);
+removeDeadCgroups();
+process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);
+process.exitCode = total.failed === 0 ? 0 : 1;
+
+async function runProgram(name, program, args) {
+  const end = await spawnProgram(program, args, process.env);
+  count(name, end === 0 ? [] : [`${program} ended with ${end}`]);
+}
+
+async function runTests() {
+  const args = ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${reportPath}`];
+  if (isFast) args.push("--exclude=test/e2e/**");
+  const end = await spawnProgram("vitest", args, testEnvironment());
+  const report = readReport();
+  total.passed += report.passed;
+  total.failed += report.failed;
+  if (report.skipped > 0) process.stdout.write(`${report.skipped} skipped\n`);
+  // An error outside of every test, or no tests at all.
+  if (end !== 0 && report.failed === 0) count("tests", [`vitest ended with ${end}`]);
+}
+
+/** What a test makes without saying where lies in the run's own directory, and each of its processes carries its name. */
+function testEnvironment() {
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith("REINS_"));
+  return {
+    ...Object.fromEntries(own),
+    RT_RUN: run,
+    TMPDIR: runDir,
+    XDG_RUNTIME_DIR: runDir,
+    XDG_STATE_HOME: join(runDir, "state"),
+    XDG_CACHE_HOME: cacheDir,
+  };
+}
+
+/** Answers the exit code, or the signal's name. */
+async function spawnProgram(program, args, env) {
+  if (stopped) return "nothing: the run was stopped";
+  const child = spawn(join(root, "node_modules", ".bin", program), args, {
+    cwd: root,
+    env,
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  running = child;
+  const limit = setTimeout(() => child.kill("SIGKILL"), RUN_LIMIT_MS);
+  const { promise, resolve } = Promise.withResolvers();
+  child.on("error", (error) => resolve(error.message));
+  child.on("exit", (code, signal) => resolve(code ?? signal));
+  const end = await promise;
+  clearTimeout(limit);
+  running = undefined;
+  return end;
+}
+
+function readReport() {
+  let report;
+  try {
+    report = JSON.parse(readFileSync(reportPath, "utf8"));
+  } catch {
+    // Vitest ended before it could write one; its exit says so.
+    return { passed: 0, failed: 0, skipped: 0 };
+  }
+  const results = report.testResults.flatMap((file) => file.assertionResults);
+  const withStatus = (status) => results.filter((result) => result.status === status).length;
+  // A file that could not even be loaded has no test that failed.
+  const broken = report.testResults.filter(
+    (file) =>
+      file.status === "failed" && !file.assertionResults.some(({ status }) => status === "failed"),
+  );
+  const passed = withStatus("passed");
+  const failed = withStatus("failed");
+  return {
+    passed,
+    failed: failed + broken.length,
+    skipped: results.length - passed - failed,
+  };
+}
+
+/** One check: passed when nothing was wrong. */
+function count(name, problems) {
+  if (problems.length === 0) total.passed += 1;
+  else total.failed += 1;
+  process.stdout.write(`${problems.length === 0 ? "ok" : "FAILED"}: ${name}\n`);
+  for (const problem of problems) process.stdout.write(`  ${problem}\n`);
+}

@@ -1,0 +1,113 @@
+import { describe, expect, test } from "vitest";
+import { findImports, type Import, isTest, listFiles, packageOf, readFile } from "./sources.ts";
+
+/** Direction is data: a folder imports what its line names and nothing else of ours. */
+const layers: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  contract: [],
+  log: ["base", "contract"],
+  proc: ["base", "contract"],
+  host: ["base", "contract", "log", "proc"],
+  store: ["base", "contract"],
+  model: ["base", "contract"],
+  agent: ["base", "contract", "model"],
+  app: ["base", "contract", "log", "host", "store", "agent"],
+  registry: ["base", "contract"],
+  client: ["contract"],
+  http: ["base", "contract", "app"],
+  mcp: ["base", "contract", "app", "client", "registry"],
+  daemon: [
+    ...["base", "contract", "log", "proc", "host", "store", "model"],
+    ...["agent", "app", "registry", "client", "http", "mcp"],
+  ],
+  cli: ["base", "contract", "log", "proc", "host", "app", "registry", "client"],
+};
+
+/** The composition roots are heavy: the cli loads them only when a command needs them. */
+const lazyLayers: Readonly<Record<string, readonly string[]>> = {
+  cli: ["daemon", "store", "model", "agent", "http", "mcp"],
+};
+
+/** Who may import a dependency. One folder wraps it; zod also describes what the host keeps on disk. */
+const packages: Readonly<Record<string, readonly string[]>> = {
+  zod: ["contract", "host"],
+  koffi: ["proc"],
+  "@lydell/node-pty": ["proc"],
+};
+
+const testPackages = ["vitest", "fast-check"];
+
+const sources = listFiles("src/**/*.ts");
+
+test("every source lies in a layer, at most two levels deep", () => {
+  const isInPlace = (file: string) => {
+    const folders = file.split("/").slice(1, -1);
+    return layers[folders[0] ?? ""] !== undefined && folders.length <= 2;
+  };
+  expect(sources.length).toBeGreaterThan(10);
+  expect(sources.filter((file) => !isInPlace(file))).toEqual([]);
+});
+
+test("a source imports only the layers below it", () => {
+  expect(findWrong(sources, (file, found) => isAllowed(file, found))).toEqual([]);
+});
+
+test("a source imports only the packages that its layer wraps", () => {
+  const isWrapped = (file: string, { from }: Import) => {
+    const name = packageOf(from);
+    if (name === undefined || packages[name]?.includes(layerOf(file)) === true) return true;
+    return isTest(file) && testPackages.includes(name);
+  };
+  expect(findWrong(sources, isWrapped)).toEqual([]);
+});
+
+test("nothing is imported by ../", () => {
+  const files = listFiles("{src,test,bench,web}/**/*.{ts,tsx}");
+  expect(findWrong(files, (_file, { from }) => !from.startsWith(".."))).toEqual([]);
+});
+
+describe("the table", () => {
+  test("is the one that AGENTS.md shows", () => {
+    const rows = [...readFile("AGENTS.md").matchAll(/^\| `src\/(\w+)\/` \|.*\| ([\w ]*)\|$/gm)];
+    const shown = Object.fromEntries(rows.map((row) => [row[1] ?? "", (row[2] ?? "").trim()]));
+    const folders = [...new Set(sources.map((file) => layerOf(file)))];
+    const words: Record<string, string> = { daemon: "all but cli", cli: "all" };
+    const expected = folders.map((name) => [name, words[name] ?? layers[name]?.join(" ")]);
+    expect(shown).toEqual(Object.fromEntries(expected));
+  });
+
+  test("names only layers", () => {
+    const named = [...Object.values(layers), ...Object.values(lazyLayers)].flat();
+    expect(named.filter((name) => layers[name] === undefined)).toEqual([]);
+  });
+
+  test("has no way back from a layer to itself", () => {
+    const reaches = (from: string): string[] =>
+      (layers[from] ?? []).flatMap((to) => [to, ...reaches(to)]);
+    expect(Object.keys(layers).filter((name) => reaches(name).includes(name))).toEqual([]);
+  });
+});
+
+function findWrong(
+  files: readonly string[],
+  isRight: (file: string, found: Import) => boolean,
+): string[] {
+  return files.flatMap((file) =>
+    findImports(readFile(file))
+      .filter((found) => !isRight(file, found))
+      .map((found) => `${file}: ${found.from}`),
+  );
+}
+
+function isAllowed(file: string, { from, lazy }: Import): boolean {
+  if (!from.startsWith("#")) return true;
+  const layer = layerOf(file);
+  const target = from.slice(1).split("/")[0] ?? "";
+  if (target === "test") return isTest(file) && from.startsWith("#test/harness/");
+  if (target === layer || layers[layer]?.includes(target) === true) return true;
+  return lazy && lazyLayers[layer]?.includes(target) === true;
+}
+
+function layerOf(file: string): string {
+  return file.split("/")[1] ?? "";
+}

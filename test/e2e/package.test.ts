@@ -1,0 +1,100 @@
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { findOlderNode } from "#test/harness/older-node.ts";
+import { type RunResult, runProgram } from "#test/harness/run-program.ts";
+import { openTempDir, type TempDir } from "#test/harness/temp-dir.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const INSTALL_MS = 180_000;
+const olderNode = findOlderNode();
+/** What an outer npm tells its scripts about itself would lead the inner one to the outer's folders. */
+const OUTER_NPM = /^npm_(?:package|lifecycle|config_prefix|config_local_prefix)/;
+
+test("the package holds the bundle and nothing else", { timeout: INSTALL_MS }, async () => {
+  using dir = openTempDir();
+  const { files } = await pack(dir);
+  const expected =
+    /^(bin\/reins|dist\/main\.js|dist\/chunks\/[\w-]+\.js|dist\/LICENSES\.txt|README\.md|LICENSE|package\.json)$/;
+  expect(files.filter((path) => !expected.test(path))).toEqual([]);
+  expect(files).toEqual(
+    expect.arrayContaining(["bin/reins", "dist/main.js", "README.md", "LICENSE"]),
+  );
+});
+
+test("an installed package runs by itself", { timeout: INSTALL_MS }, async () => {
+  await using app = await openApp();
+  const version = await app.reins(["--version"]);
+  expect(version).toMatchObject({ code: 0, stdout: `${manifest.version}\n`, stderr: "" });
+  const listed = await app.reins(["ps", "--json"]);
+  expect(listed).toMatchObject({ code: 0, stderr: "" });
+  expect(JSON.parse(listed.stdout)).toMatchObject({ sessions: [] });
+  // The host is started out of the bundle, too.
+  const ran = await app.reins(["run", "--", "sh", "-c", "echo from the bundle; exit 5"]);
+  expect(ran).toMatchObject({ code: 5, stdout: "from the bundle\n" });
+});
+
+test.skipIf(olderNode === undefined)(
+  "an installed package tells an older Node what it needs",
+  { timeout: INSTALL_MS },
+  async () => {
+    await using app = await openApp();
+    const refused = await app.reins(["--version"], { node: olderNode ?? "" });
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toMatch(/^reins needs Node 24\.12 or newer; this is v\S+\n$/);
+    symlinkSync(join(root, "node_modules", "node"), join(app.path, "node_modules", "node"));
+    const again = await app.reins(["--version"], { node: olderNode ?? "" });
+    expect(again).toMatchObject({ code: 0, stdout: `${manifest.version}\n` });
+  },
+);
+
+interface App extends AsyncDisposable {
+  readonly path: string;
+  reins(args: readonly string[], options?: { readonly node?: string }): Promise<RunResult>;
+}
+
+/** A folder of somebody who has installed the package, and a home that nobody else uses. */
+async function openApp(): Promise<App> {
+  await using stack = new AsyncDisposableStack();
+  const dir = stack.use(openTempDir());
+  const { tarball } = await pack(dir);
+  const path = join(dir.path, "app");
+  mkdirSync(path);
+  writeFileSync(join(path, "package.json"), '{ "private": true }');
+  await npm(["install", "--prefer-offline", "--ignore-scripts", tarball], path);
+  const reins: App["reins"] = (args, { node = process.execPath } = {}) =>
+    runProgram([node, join(path, "node_modules", ".bin", "reins"), ...args], {
+      cwd: path,
+      env: { ...process.env, REINS_HOME: join(dir.path, "home") },
+    });
+  stack.defer(async () => void (await reins(["host", "stop"])));
+  const owned = stack.move();
+  return { path, reins, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** In a copy, so that the checkout's own dist/ stays as it is. */
+async function pack(dir: TempDir): Promise<{ tarball: string; files: string[] }> {
+  const copy = join(dir.path, "copy");
+  for (const name of ["bin", "scripts", "src", "package.json", "README.md", "LICENSE"]) {
+    cpSync(join(root, name), join(copy, name), { recursive: true });
+  }
+  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+  const { stdout } = await npm(["pack", "--json", "--pack-destination", dir.path], copy);
+  const [packed] = JSON.parse(stdout.slice(stdout.indexOf("[\n")));
+  return {
+    tarball: join(dir.path, packed.filename),
+    files: packed.files.map((file: { path: string }) => file.path),
+  };
+}
+
+async function npm(args: readonly string[], cwd: string): Promise<RunResult> {
+  const own = Object.entries(process.env).filter(([name]) => !OUTER_NPM.test(name));
+  // Its cache would lie in the temporary directory for ever.
+  const env = { ...Object.fromEntries(own), NODE_DISABLE_COMPILE_CACHE: "1" };
+  const quiet = ["--no-audit", "--no-fund", "--logs-max=0"];
+  const result = await runProgram(["npm", ...args, ...quiet], { cwd, env });
+  if (result.code !== 0) throw new Error(`npm ${args.join(" ")}: ${result.stderr}`);
+  return result;
+}

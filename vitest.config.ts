@@ -1,0 +1,17 @@
+import { availableParallelism } from "node:os";
+import { defineConfig } from "vitest/config";
+
+/** Tests mostly wait for processes and files, so even two cores carry two files at a time. */
+const WORKERS = Math.min(8, Math.max(2, availableParallelism() - 1));
+
+export default defineConfig({
+  test: {
+    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    // The umask, SIGCHLD and the working directory belong to a process, not to a thread.
+    pool: "forks",
+    maxWorkers: WORKERS,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    allowOnly: false,
+  },
+});
