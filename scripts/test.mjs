@@ -14,6 +14,7 @@ import {
   removeLeftFiles,
   removeLeftSockets,
 } from "./leftovers.mjs";
+import { installPrograms } from "./system-packages.mjs";
 
 /** Far beyond any honest run: what hangs for this long will never end. */
 const RUN_LIMIT_MS = 30 * 60_000;
@@ -39,6 +40,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
 
 const socketsBefore = listSockets();
 for (const dir of [runDir, cacheDir]) mkdirSync(dir, { mode: 0o700 });
+count("programs of the system", installPrograms());
 await adoptOrphans((pid) => pid === running?.pid);
 await runProgram("lint", "biome", ["ci", "--diagnostic-level=warn", "--error-on-warnings"]);
 await runProgram("types", "tsc", []);

@@ -8,6 +8,7 @@ import { SessionId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
 import type { EndReason } from "#contract/session-state.ts";
 import { HostSession } from "#host/session/host-session.ts";
+import type { LogIo } from "#log/log-io.ts";
 import type { Spawner } from "#proc/child.ts";
 import { checkFreeDisk } from "./capacity.ts";
 import type { CreateRequest } from "./create-request.ts";
@@ -22,6 +23,8 @@ export interface SessionsDeps {
   readonly spawner: Spawner;
   readonly live_cap: number;
   readonly retainBytes?: number;
+  /** How logs are written; for tests of a disk that fails. */
+  readonly logIo?: LogIo;
   readonly keep?: RetentionLimits;
 }
 
@@ -188,8 +191,8 @@ export class Sessions {
   }
 
   #register({ dir, record }: Pick<PreparedSession, "dir" | "record">): HostSession {
-    const { clock, log, retainBytes = limits.output_retained_bytes } = this.#deps;
-    const session = new HostSession({ dir, record, clock, log, retainBytes });
+    const { clock, log, logIo, retainBytes = limits.output_retained_bytes } = this.#deps;
+    const session = new HostSession({ dir, record, clock, log, logIo, retainBytes });
     this.#sessions.set(session.id, session);
     let wasLive = session.isLive;
     session.changes.on(() => {

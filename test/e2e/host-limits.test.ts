@@ -2,6 +2,9 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { readRange } from "#log/follow.ts";
+import { lines as readLines } from "#log/lines.ts";
+import { openLogFiles } from "#log/log-files.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
@@ -111,4 +114,36 @@ test("a disk that fills: the session goes on, the lost part is a gap, health say
   expect(gaps.length).toBe(1);
   expect(text).toMatch(/^a{3000000}b*healed\n$/);
   expect(session.tail).toBe(6_000_000 + "healed\n".length);
+});
+
+test("a disk that fills: an agent waits and loses no event", async () => {
+  using temp = openTempDir();
+  const dataDir = join(temp.path, "small");
+  using mounted = mountSmall(dataDir, 100);
+  if (mounted === undefined) return;
+  await using host = await openTestHost({ dataDir });
+  const lines = 60_000;
+  const script = `read -r go; for ((i = 0; i < ${lines}; i++)); do echo "{\\"n\\":$i,\\"pad\\":\\"0123456789012345678901234567890123456789\\"}"; done`;
+  const { session_id } = await host.create({ kind: "agent", argv: ["bash", "-c", script] });
+  const filler = join(dataDir, "filler");
+  spawnSync("sh", ["-c", `cat /dev/zero > ${filler} 2>/dev/null`]);
+  await host.client.call("session.input", {
+    session_id,
+    data_b64: Buffer.from("go\n").toString("base64"),
+  });
+  await waitFor("the fault to show", async () => {
+    const { log_fault } = await host.client.call("session.get", { session_id });
+    return log_fault?.code === "disk_full";
+  });
+  expect((await host.client.call("session.get", { session_id })).state.kind).toBe("running");
+  rmSync(filler);
+  const session = await ended(host, session_id);
+  expect(session.state).toMatchObject({ exit_code: 0 });
+  using source = openLogFiles(join(host.sessions, session_id, "events"));
+  const numbers: unknown[] = [];
+  for await (const line of readLines(readRange(source, 0, { to: source.tail(), limit: 65_536 }))) {
+    expect(line.kind).toBe("line");
+    if (line.kind === "line" && "n" in line.value) numbers.push(line.value.n);
+  }
+  expect(numbers).toEqual(Array.from({ length: lines }, (_, at) => at));
 });

@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { ManualClock } from "#base/manual-clock.ts";
 import { limits } from "#contract/limits.ts";
 import { openTestSessions, readEvents, readOutput } from "#host/testing/open-test-sessions.ts";
+import { nodeIo } from "#log/log-io.ts";
 import { AgentLines } from "./agent-lines.ts";
 
 test("lines arrive whole and in order, however they are cut and however often the disk is full", () => {
@@ -16,7 +18,9 @@ test("lines arrive whole and in order, however they are cut and however often th
       (written, cuts, room) => {
         const all = Buffer.from(written.join(""));
         const kept: Buffer[] = [];
+        const clock = new ManualClock();
         const agent = new AgentLines({
+          clock,
           append: (lines) => {
             const fits = room.next().value;
             const count = fits === undefined ? lines.length : Math.min(fits, lines.length);
@@ -30,9 +34,9 @@ test("lines arrive whole and in order, however they are cut and however often th
           const size = cuts[turn % cuts.length] ?? 1;
           agent.push(all.subarray(at, at + size));
           at += size;
-          if (turn % 3 === 0) agent.retry();
+          if (turn % 3 === 0) clock.advance(1000);
         }
-        for (let retries = 0; agent.isHeld && retries < 10_000; retries += 1) agent.retry();
+        for (let retries = 0; agent.isHeld && retries < 10_000; retries += 1) clock.advance(1000);
         expect(Buffer.concat(kept).equals(all)).toBe(true);
       },
     ),
@@ -43,6 +47,7 @@ test("a line over the limit is dropped and said, its neighbours stay", () => {
   const kept: string[] = [];
   let dropped = 0;
   const agent = new AgentLines({
+    clock: new ManualClock(),
     append: (lines) => kept.push(lines.toString()) && lines.length,
     tooLong: () => {
       dropped += 1;
@@ -70,4 +75,34 @@ test("an agent's stdout is its events, its stderr its output, its stdin open", a
   ]);
   expect(readOutput(session)).toBe("diagnostics");
   expect(host.spawner.specs[0]?.stdin).toBe(true);
+});
+
+test("an agent's exit comes behind its last event, however long that waits for room", async () => {
+  let isFull = false;
+  const io = {
+    ...nodeIo,
+    writeSync: ((...args: Parameters<typeof nodeIo.writeSync>) => {
+      if (isFull) throw Object.assign(new Error("no space"), { code: "ENOSPC" });
+      return nodeIo.writeSync(...args);
+    }) as typeof nodeIo.writeSync,
+  };
+  await using host = openTestSessions({ logIo: io });
+  const { session, child } = await host.open({ kind: "agent", argv: ["agent"] });
+  isFull = true;
+  child.print('{"type":"turn.started"}\n');
+  expect(child.isPaused).toBe(true);
+  child.print('{"type":"turn.ended"}\n');
+  child.exit({ exit_code: 3, signal: null });
+  child.finish();
+  host.clock.advance(10_000);
+  expect(session.isLive).toBe(true);
+  isFull = false;
+  host.clock.advance(1000);
+  expect(session.view().state).toMatchObject({ kind: "exited", exit_code: 3, final: true });
+  expect(readEvents(session).map((event) => event.type)).toEqual([
+    "session.opened",
+    "turn.started",
+    "turn.ended",
+    "session.exited",
+  ]);
 });

@@ -1,8 +1,13 @@
+import type { Clock } from "#base/clock.ts";
 import { limits } from "#contract/limits.ts";
 
 const NEWLINE = 10;
 
+/** How often a disk that was full is tried again. */
+const RETRY_MS = 250;
+
 export interface AgentLinesDeps {
+  readonly clock: Clock;
   /** How many of the bytes were kept. */
   readonly append: (lines: Buffer) => number;
   /** A line over the limit was dropped. */
@@ -13,7 +18,7 @@ export interface AgentLinesDeps {
 
 /**
  * An agent's stdout, appended to its events log by whole lines. Its events are its history, so nothing is given up
- * when the disk is full: the rest is held, the caller stops reading the worker, and `retry` tries again.
+ * when the disk is full: the rest is held, the caller stops reading the worker, and it is tried again.
  */
 export class AgentLines {
   readonly #deps: AgentLinesDeps;
@@ -21,6 +26,7 @@ export class AgentLines {
   #partialBytes = 0;
   #isSkipping = false;
   #held: Buffer[] = [];
+  readonly #deferred: (() => void)[] = [];
 
   constructor(deps: AgentLinesDeps) {
     this.#deps = deps;
@@ -36,12 +42,24 @@ export class AgentLines {
     if (end < bytes.length) this.#keep(bytes.subarray(end));
   }
 
-  retry(): void {
-    if (!this.isHeld) return;
+  /** Runs behind what was pushed before: at once, or when the held bytes are written. */
+  whenWritten(run: () => void): void {
+    if (this.isHeld) this.#deferred.push(run);
+    else run();
+  }
+
+  /** What waits for held bytes has waited long enough. */
+  giveUpWaiting(): void {
+    for (const run of this.#deferred.splice(0)) run();
+  }
+
+  #retry(): void {
     const lines = Buffer.concat(this.#held);
     this.#held = [];
     this.#write(lines);
-    if (!this.isHeld) this.#deps.held(false);
+    if (this.isHeld) return;
+    this.#deps.held(false);
+    this.giveUpWaiting();
   }
 
   #complete(lines: Buffer): void {
@@ -78,6 +96,7 @@ export class AgentLines {
     const kept = this.#deps.append(lines);
     if (kept === lines.length) return;
     this.#held.push(Buffer.from(lines.subarray(kept)));
+    this.#deps.clock.timer(RETRY_MS, () => this.#retry());
     this.#deps.held(true);
   }
 }

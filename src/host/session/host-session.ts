@@ -7,6 +7,7 @@ import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
 import type { EndReason } from "#contract/session-state.ts";
 import type { SignalName } from "#contract/signals.ts";
+import type { LogIo } from "#log/log-io.ts";
 import type { Child, ChildListener, ChildSpec, Spawner, TerminalSize } from "#proc/child.ts";
 import { AgentLines } from "./agent-lines.ts";
 import { Audience } from "./audience.ts";
@@ -24,6 +25,7 @@ export interface SessionDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly retainBytes: number;
+  readonly logIo?: LogIo | undefined;
 }
 
 type EventBody = SessionEvent extends infer E
@@ -44,9 +46,6 @@ interface Ending {
   readonly exit_code: number | null;
   readonly signal: string | null;
 }
-
-/** Waits for an agent's disk. */
-const HELD_RETRY_MS = 250;
 
 /**
  * One process with its logs. The child is started once and never again; exited is final. Every observer sees all
@@ -242,14 +241,17 @@ export class HostSession {
   }
 
   #listen(): ChildListener {
+    // An agent's exit comes behind its last event, also when that one waits for room on the disk.
+    const inOrder = (run: () => void) =>
+      this.#agentLines === undefined ? run() : this.#agentLines.whenWritten(run);
     return {
       output: (channel, bytes) => {
         this.#idle.touch();
         if (this.#agentLines !== undefined && channel === "stdout") this.#agentLines.push(bytes);
         else this.#logs?.appendOutput(channel, bytes);
       },
-      exited: (status) => this.#onExited(status),
-      final: () => this.#onFinal(),
+      exited: (status) => inOrder(() => this.#onExited(status)),
+      final: () => inOrder(() => this.#onFinal()),
     };
   }
 
@@ -293,6 +295,8 @@ export class HostSession {
     using _limit = this.#deps.clock.timer(limits.tree_kill_ms, resolve);
     if (isStuck) child[Symbol.dispose]();
     await Promise.race([this.#exited.promise, promise]);
+    // An end that waits for room on the disk has waited long enough.
+    this.#agentLines?.giveUpWaiting();
     if (!this.isLive) return;
     this.#onExited({ exit_code: null, signal: null });
     this.#onFinal();
@@ -323,25 +327,27 @@ export class HostSession {
   }
 
   #createAgentLines(): AgentLines {
-    const retry = () => {
-      this.#agentLines?.retry();
-      if (this.#agentLines?.isHeld === true) this.#deps.clock.timer(HELD_RETRY_MS, retry);
-    };
+    const message = "an event line was too long and was dropped";
     return new AgentLines({
-      append: (lines) => this.#logs?.appendLines(lines) ?? lines.length,
-      tooLong: () =>
-        this.#note({
-          type: "warning",
-          code: "payload_too_large",
-          message: "an event line was too long and was dropped",
-        }),
+      clock: this.#deps.clock,
+      append: (lines) => this.#appendLines(lines),
+      tooLong: () => this.#note({ type: "warning", code: "payload_too_large", message }),
       held: (isHeld) => {
         if (isHeld) this.#child?.pause();
         else this.#child?.resume();
-        if (isHeld) this.#deps.clock.timer(HELD_RETRY_MS, retry);
         this.changes.emit();
       },
     });
+  }
+
+  #appendLines(lines: Buffer): number {
+    const kept = this.#logs?.appendLines(lines) ?? lines.length;
+    // Events are its history and are never evicted, so at their limit the run is over.
+    if (kept < lines.length && this.#logs?.fault?.code === "limit") {
+      void this.close("lifetime_timeout", "its events log has reached its limit");
+      return lines.length;
+    }
+    return kept;
   }
 
   #openLogs(): SessionLogs {
@@ -349,6 +355,7 @@ export class HostSession {
       dir: this.#deps.dir,
       clock: this.#deps.clock,
       retainBytes: this.#deps.retainBytes,
+      io: this.#deps.logIo,
       isAgent: this.record.kind === "agent",
       moved: () => this.tails.emit(),
       restored: () => {

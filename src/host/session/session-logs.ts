@@ -3,12 +3,14 @@ import type { Clock } from "#base/clock.ts";
 import { channels, type OutputChannel } from "#contract/channels.ts";
 import type { SessionEvent } from "#contract/events.ts";
 import { limits } from "#contract/limits.ts";
+import type { LogIo } from "#log/log-io.ts";
 import { type LogWriter, openLogWriter } from "#log/log-writer.ts";
 
 export interface SessionLogsDeps {
   readonly dir: string;
   readonly clock: Clock;
   readonly retainBytes: number;
+  readonly io?: LogIo | undefined;
   /** An agent's events come often and are its history; the others' are a handful in a lifetime. */
   readonly isAgent: boolean;
   /** A tail moved. */
@@ -36,14 +38,17 @@ export class SessionLogs implements Disposable {
   constructor(deps: SessionLogsDeps) {
     this.#deps = deps;
     const { clock, dir } = deps;
+    const io = deps.io === undefined ? {} : { io: deps.io };
     this.#output = openLogWriter({
       dir: join(dir, "output"),
       clock,
+      ...io,
       retainBytes: deps.retainBytes,
     });
     this.#events = openLogWriter({
       dir: join(dir, "events"),
       clock,
+      ...io,
       limitBytes: limits.events_bytes,
       holdOpen: deps.isAgent,
     });
