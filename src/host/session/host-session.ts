@@ -1,7 +1,6 @@
 import type { Clock } from "#base/clock.ts";
 import { Emitter } from "#base/emitter.ts";
 import type { Logger } from "#base/logger.ts";
-import type { SessionEvent } from "#contract/events.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
@@ -12,9 +11,9 @@ import type { Child, ChildListener, ChildSpec, Spawner, TerminalSize } from "#pr
 import { AgentLines } from "./agent-lines.ts";
 import { Audience } from "./audience.ts";
 import { IdleTimer } from "./deadlines.ts";
+import { type EventBody, Journal } from "./journal.ts";
 import { RecordKeeper } from "./record-keeper.ts";
 import { SeenIds } from "./seen-ids.ts";
-import { SessionLogs } from "./session-logs.ts";
 import type { SessionRecord } from "./session-record.ts";
 import { describeSession } from "./session-view.ts";
 import { isLive } from "./transition.ts";
@@ -27,12 +26,6 @@ export interface SessionDeps {
   readonly retainBytes: number;
   readonly logIo?: LogIo | undefined;
 }
-
-type EventBody = SessionEvent extends infer E
-  ? E extends SessionEvent
-    ? Omit<E, "at" | "session_id">
-    : never
-  : never;
 
 export interface InputRequest {
   readonly bytes: Uint8Array;
@@ -54,7 +47,7 @@ interface Ending {
 export class HostSession {
   readonly #deps: SessionDeps;
   readonly #keeper: RecordKeeper;
-  #logs: SessionLogs | undefined;
+  readonly #journal: Journal;
   #child: Child | undefined;
   #closing:
     | {
@@ -82,6 +75,14 @@ export class HostSession {
     const onError = (error: unknown) =>
       deps.log.error("a listener failed", { session_id: record.session_id, error });
     this.tails = new Emitter(onError);
+    this.#journal = new Journal({
+      dir: deps.dir,
+      clock,
+      keeper: this.#keeper,
+      retainBytes: deps.retainBytes,
+      io: deps.logIo,
+      moved: () => this.tails.emit(),
+    });
     this.changes = new Emitter(onError);
     const isRunningHere = isLive(record.state);
     const closeFor = (reason: EndReason) => () => void this.close(reason);
@@ -117,31 +118,28 @@ export class HostSession {
   }
 
   get tail(): number {
-    return this.#logs?.tail ?? this.record.tail;
+    return this.#journal.tail;
   }
 
   get eventsTail(): number {
-    return this.#logs?.eventsTail ?? this.record.events_tail;
+    return this.#journal.eventsTail;
   }
 
   get diskBytes(): number {
-    return this.#logs?.diskBytes ?? this.record.disk_bytes;
+    return this.#journal.state.disk_bytes;
   }
 
   get logFault(): { readonly code: string; readonly message: string } | undefined {
-    return this.#logs?.fault;
+    return this.#journal.fault;
   }
 
   view(): Session {
     return describeSession(this.record, {
-      tail: this.tail,
-      first_offset: this.#logs?.first ?? this.record.first_offset,
-      events_tail: this.eventsTail,
+      ...this.#journal.state,
       controller: this.audience.controller,
       viewers: this.audience.size,
       last_io_at: this.isLive ? this.#wallTime(this.#idle.touchedAt) : this.record.last_io_at,
-      fault: this.#logs?.fault,
-      lost_bytes: this.#logs?.lostBytes ?? this.record.lost_bytes,
+      fault: this.#journal.fault,
     });
   }
 
@@ -149,9 +147,9 @@ export class HostSession {
   async start(spawner: Spawner, spec: ChildSpec): Promise<void> {
     const { record } = this;
     this.#keeper.writeFirst();
-    this.#logs = this.#openLogs();
+    this.#journal.open();
     const size = { cols: record.cols, rows: record.rows };
-    this.#note({
+    this.#journal.note({
       type: "session.opened",
       kind: record.kind,
       argv: record.argv,
@@ -190,9 +188,9 @@ export class HostSession {
     child.resize(size);
     this.#idle.touch();
     if (size.cols === this.record.cols && size.rows === this.record.rows) return;
-    this.#logs?.markSize(size.cols, size.rows);
+    this.#journal.markSize(size.cols, size.rows);
     this.#keeper.update({ cols: size.cols, rows: size.rows });
-    this.#note({ type: "session.resized", ...size, offset: this.tail });
+    this.#journal.note({ type: "session.resized", ...size, offset: this.tail });
     this.changes.emit();
   }
 
@@ -212,9 +210,9 @@ export class HostSession {
 
   rename(title: string): void {
     this.#keeper.update({ title });
-    this.#logs ??= this.#openLogs();
-    this.#note({ type: "session.title", title });
-    if (!this.isLive) this.#closeLogs();
+    this.#journal.open();
+    this.#journal.note({ type: "session.title", title });
+    if (!this.isLive) this.#closeJournal();
     this.changes.emit();
   }
 
@@ -237,7 +235,7 @@ export class HostSession {
     this.audience.endControl();
     this.#child?.[Symbol.dispose]();
     this.#child = undefined;
-    this.#closeLogs();
+    this.#closeJournal();
   }
 
   #listen(): ChildListener {
@@ -248,7 +246,7 @@ export class HostSession {
       output: (channel, bytes) => {
         this.#idle.touch();
         if (this.#agentLines !== undefined && channel === "stdout") this.#agentLines.push(bytes);
-        else this.#logs?.appendOutput(channel, bytes);
+        else this.#journal.appendOutput(channel, bytes);
       },
       exited: (status) => inOrder(() => this.#onExited(status)),
       final: () => inOrder(() => this.#onFinal()),
@@ -259,14 +257,14 @@ export class HostSession {
     this.#idle[Symbol.dispose]();
     this.#lifetime[Symbol.dispose]();
     this.audience.endControl();
-    this.#logs?.settle();
+    this.#journal.settle();
     const { reason = "exited", detail } = this.#closing ?? {};
     this.#keeper.update({
       exited_at: this.#now(),
       last_io_at: this.#wallTime(this.#idle.touchedAt),
     });
     this.#keeper.happen({ kind: "exited", exit_code, signal, reason, detail, tail: this.tail });
-    this.#note({ type: "session.exited", state: this.record.state });
+    this.#journal.note({ type: "session.exited", state: this.record.state });
     this.#exited.resolve();
     this.changes.emit();
   }
@@ -274,7 +272,7 @@ export class HostSession {
   /** The child is kept: what it left running can still be counted and ended. */
   #onFinal(): void {
     this.#keeper.happen({ kind: "output_ended" });
-    this.#closeLogs();
+    this.#closeJournal();
   }
 
   async #end(): Promise<void> {
@@ -315,7 +313,7 @@ export class HostSession {
 
   #createAudience(): Audience {
     const tell = (event: EventBody) => {
-      this.#note(event);
+      this.#journal.note(event);
       this.changes.emit();
     };
     return new Audience({
@@ -331,7 +329,7 @@ export class HostSession {
     return new AgentLines({
       clock: this.#deps.clock,
       append: (lines) => this.#appendLines(lines),
-      tooLong: () => this.#note({ type: "warning", code: "payload_too_large", message }),
+      tooLong: () => this.#journal.note({ type: "warning", code: "payload_too_large", message }),
       held: (isHeld) => {
         if (isHeld) this.#child?.pause();
         else this.#child?.resume();
@@ -341,53 +339,17 @@ export class HostSession {
   }
 
   #appendLines(lines: Buffer): number {
-    const kept = this.#logs?.appendLines(lines) ?? lines.length;
+    const kept = this.#journal.appendLines(lines);
     // Events are its history and are never evicted, so at their limit the run is over.
-    if (kept < lines.length && this.#logs?.fault?.code === "limit") {
+    if (kept < lines.length && this.#journal.fault?.code === "limit") {
       void this.close("lifetime_timeout", "its events log has reached its limit");
       return lines.length;
     }
     return kept;
   }
 
-  #openLogs(): SessionLogs {
-    return new SessionLogs({
-      dir: this.#deps.dir,
-      clock: this.#deps.clock,
-      retainBytes: this.#deps.retainBytes,
-      io: this.#deps.logIo,
-      isAgent: this.record.kind === "agent",
-      moved: () => this.tails.emit(),
-      restored: () => {
-        this.#keeper.write();
-        this.#note({
-          type: "warning",
-          code: "internal",
-          message: "the log's files were removed while it was written; what was in them is a gap",
-        });
-      },
-    });
-  }
-
-  #closeLogs(): void {
-    if (this.#logs === undefined) return;
-    this.#logs.settle();
-    const { tail, first, eventsTail, diskBytes, lostBytes } = this.#logs;
-    this.#logs[Symbol.dispose]();
-    this.#logs = undefined;
-    this.#keeper.update({
-      tail,
-      first_offset: first,
-      events_tail: eventsTail,
-      disk_bytes: diskBytes,
-      lost_bytes: lostBytes,
-    });
-    this.changes.emit();
-  }
-
-  #note(event: EventBody): void {
-    // The spread of a union keeps each member's own fields.
-    this.#logs?.appendEvent({ ...event, at: this.#now(), session_id: this.id } as SessionEvent);
+  #closeJournal(): void {
+    if (this.#journal.close()) this.changes.emit();
   }
 
   #now(): string {

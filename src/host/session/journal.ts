@@ -1,0 +1,123 @@
+import type { Clock } from "#base/clock.ts";
+import type { OutputChannel } from "#contract/channels.ts";
+import type { SessionEvent } from "#contract/events.ts";
+import type { LogIo } from "#log/log-io.ts";
+import type { RecordKeeper } from "./record-keeper.ts";
+import { SessionLogs } from "./session-logs.ts";
+
+export interface JournalDeps {
+  readonly dir: string;
+  readonly clock: Clock;
+  readonly keeper: RecordKeeper;
+  readonly retainBytes: number;
+  readonly io: LogIo | undefined;
+  /** A tail moved. */
+  readonly moved: () => void;
+}
+
+/** An event without what every event has. */
+export type EventBody = SessionEvent extends infer E
+  ? E extends SessionEvent
+    ? Omit<E, "at" | "session_id">
+    : never
+  : never;
+
+/** How far a session's logs go, and whether they can be written. */
+export interface JournalState {
+  readonly tail: number;
+  readonly first_offset: number;
+  readonly events_tail: number;
+  readonly disk_bytes: number;
+  readonly lost_bytes: number;
+}
+
+const REMOVED = "the log's files were removed while it was written; what was in them is a gap";
+
+/** A session's logs while they can still grow; afterwards the record knows how far they went. */
+export class Journal {
+  readonly #deps: JournalDeps;
+  #logs: SessionLogs | undefined;
+
+  constructor(deps: JournalDeps) {
+    this.#deps = deps;
+  }
+
+  get state(): JournalState {
+    if (this.#logs === undefined) return this.#deps.keeper.current;
+    const { tail, first, eventsTail, diskBytes, lostBytes } = this.#logs;
+    return {
+      tail,
+      first_offset: first,
+      events_tail: eventsTail,
+      disk_bytes: diskBytes,
+      lost_bytes: lostBytes,
+    };
+  }
+
+  get tail(): number {
+    return this.#logs?.tail ?? this.#deps.keeper.current.tail;
+  }
+
+  get eventsTail(): number {
+    return this.#logs?.eventsTail ?? this.#deps.keeper.current.events_tail;
+  }
+
+  get fault(): { readonly code: string; readonly message: string } | undefined {
+    return this.#logs?.fault;
+  }
+
+  open(): void {
+    const { dir, clock, keeper, retainBytes, io, moved } = this.#deps;
+    this.#logs ??= new SessionLogs({
+      dir,
+      clock,
+      retainBytes,
+      io,
+      isAgent: keeper.current.kind === "agent",
+      moved,
+      restored: () => {
+        keeper.write();
+        this.note({ type: "warning", code: "internal", message: REMOVED });
+      },
+    });
+  }
+
+  /** False when it was closed already. */
+  close(): boolean {
+    if (this.#logs === undefined) return false;
+    this.#logs.settle();
+    const { tail, first_offset, events_tail, disk_bytes, lost_bytes } = this.state;
+    this.#logs[Symbol.dispose]();
+    this.#logs = undefined;
+    this.#deps.keeper.update({ tail, first_offset, events_tail, disk_bytes, lost_bytes });
+    return true;
+  }
+
+  appendOutput(channel: OutputChannel, bytes: Buffer): void {
+    this.#logs?.appendOutput(channel, bytes);
+  }
+
+  /** How many of the bytes are kept. */
+  appendLines(lines: Buffer): number {
+    return this.#logs?.appendLines(lines) ?? lines.length;
+  }
+
+  markSize(cols: number, rows: number): void {
+    this.#logs?.markSize(cols, rows);
+  }
+
+  settle(): void {
+    this.#logs?.settle();
+  }
+
+  note(event: EventBody): void {
+    const { clock, keeper } = this.#deps;
+    const at = new Date(clock.now()).toISOString();
+    // The spread of a union keeps each member's own fields.
+    this.#logs?.appendEvent({
+      ...event,
+      at,
+      session_id: keeper.current.session_id,
+    } as SessionEvent);
+  }
+}
