@@ -1,0 +1,36 @@
+import { existsSync, mkdtempDisposableSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createFileLogger } from "./logger.ts";
+import { randomId } from "./random-id.ts";
+
+test("writes one JSON object a line, private, and keeps one file before the current one", () => {
+  using temp = mkdtempDisposableSync(join(tmpdir(), "reins-logger-"));
+  const path = join(temp.path, "log");
+  const logger = createFileLogger(path, () => 0);
+  logger.error("it failed", { error: new Error("boom"), n: 1 });
+  const line = JSON.parse(readFileSync(path, "utf8"));
+  expect(line).toMatchObject({
+    at: "1970-01-01T00:00:00.000Z",
+    level: "error",
+    message: "it failed",
+    n: 1,
+  });
+  expect(line.error).toContain("boom");
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  writeFileSync(path, "x".repeat(5 * 1024 * 1024));
+  logger.info("after");
+  expect(statSync(path).size).toBeLessThan(1000);
+  expect(existsSync(`${path}.1`)).toBe(true);
+});
+
+test("a log that cannot be written stops nobody", () => {
+  createFileLogger("/no/such/folder/log", () => 0).warn("unheard");
+});
+
+test("ids have their prefix, 16 letters or digits, and do not repeat", () => {
+  const ids = Array.from({ length: 2000 }, () => randomId("ses"));
+  for (const id of ids) expect(id).toMatch(/^ses_[0-9a-z]{16}$/);
+  expect(new Set(ids).size).toBe(ids.length);
+});
