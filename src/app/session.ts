@@ -48,7 +48,8 @@ function toHostCreate(input: OperationInput<"session.create">, caller: Caller): 
     ...rest,
     work_dir: work_dir ?? caller.work_dir,
     env: { ...caller.env, ...env },
-    ...(caller.umask === undefined ? {} : { umask: caller.umask }),
+    umask: caller.umask,
+    open_files: caller.open_files,
     labels: Object.fromEntries(
       Object.entries(labels).filter((entry): entry is [string, string] => entry[1] !== undefined),
     ),

@@ -106,6 +106,7 @@ function createSpec(request: CreateRequest, record: SessionRecord): ChildSpec {
     argv: record.argv,
     work_dir: record.work_dir,
     umask: request.umask,
+    open_files: request.open_files,
     size: cols === null || rows === null ? undefined : { cols, rows },
     stdin: request.stdin ?? request.kind === "agent",
     env: buildEnvironment({

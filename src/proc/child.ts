@@ -6,7 +6,8 @@ import type { ProcessIdentity } from "./identity.ts";
  *
  * Order that a listener sees, exactly once each: `output`*, `exited`, `output`* (what a grandchild that still
  * holds the descriptors prints), `final`. `exited` comes when the child is reaped and its descriptors had
- * nothing more; it waits for no timer and for no grandchild.
+ * nothing more; it waits for no timer and for no grandchild. After `dispose` nothing is heard; the child goes on
+ * without its descriptors, can still be ended, and is reaped all the same.
  */
 export type Channel = "stdout" | "stderr";
 
@@ -20,8 +21,11 @@ export interface ChildSpec {
   readonly session_id: string;
   readonly argv: readonly string[];
   readonly work_dir: string;
+  /** Exactly this, and `PWD` as the work dir. */
   readonly env: Readonly<Record<string, string>>;
   readonly umask?: number | undefined;
+  /** The soft limit of open files that it starts with. */
+  readonly open_files?: number | undefined;
   /** A PTY of this size; without it the child gets pipes. */
   readonly size?: TerminalSize | undefined;
   /** Pipes only: whether stdin is a pipe that can be written to, else /dev/null. */
@@ -44,13 +48,15 @@ export interface ChildListener {
 export interface Child extends Disposable {
   readonly pid: number;
   readonly identity: ProcessIdentity;
+  /** An inherited mark by which descendants are found that cleared their environment; undefined where there is none. */
+  readonly limit_mark: number | undefined;
   readonly queuedInputBytes: number;
   /** Queues the bytes whole or throws `queue_full`; never blocks. */
   write(bytes: Uint8Array): void;
-  /** After what is queued: closes stdin, or sends the end-of-file character to a terminal. */
+  /** After what is queued: closes stdin, or sends the end-of-file character to a terminal, which goes on taking input. */
   endInput(): void;
   resize(size: TerminalSize): void;
-  /** Stops reading the child's output until `resume`; its pipe fills and it waits. */
+  /** Stops reading until `resume`; its pipe fills and it waits. At its exit what is there is read all the same, `final` waits. */
   pause(): void;
   resume(): void;
   /** To the terminal's foreground group, or the child's own group; returns how many groups got it. */
@@ -63,7 +69,16 @@ export interface Child extends Disposable {
   endTree(options: { readonly grace_ms: number }): Promise<readonly Survivor[]>;
 }
 
+/** A session of a host that died, as its record tells. */
+export interface Leftover {
+  readonly session_id: string;
+  readonly identity: ProcessIdentity | undefined;
+  readonly limit_mark: number | undefined;
+}
+
 export interface Spawner {
   /** Throws `spawn_failed` with the errno in its details, or `unsupported_os`. */
   spawn(spec: ChildSpec, listener: ChildListener): Promise<Child> | Child;
+  /** Ends what is still running of sessions whose host died; answers what could not be ended. */
+  endLeftovers(leftovers: readonly Leftover[]): Promise<readonly Survivor[]>;
 }

@@ -36,7 +36,7 @@ export function buildEnvironment(parts: EnvironmentParts): Record<string, string
   for (const [name, value] of [...Object.entries(parts.base), ...Object.entries(parts.request)]) {
     if (!OURS.test(name) || KEPT.has(name)) env[name] = value;
   }
-  if (parts.pty) env["TERM"] = "xterm-256color";
+  if (parts.pty) env.TERM = "xterm-256color";
   const { marks } = parts;
   const ours: Record<string, string | undefined> = {
     REINS_SESSION_ID: marks.session_id,

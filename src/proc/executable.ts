@@ -1,7 +1,8 @@
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { errnoOf } from "#base/errno.ts";
+import { errnoOf, isErrno } from "#base/errno.ts";
 import { Fault } from "#contract/fault.ts";
+import type { ChildSpec } from "./child.ts";
 
 const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 
@@ -18,12 +19,13 @@ export function resolveExecutable(
     throw spawnFault(name, problem);
   }
   let problem = "ENOENT";
-  for (const folder of (env["PATH"] ?? DEFAULT_PATH).split(":")) {
+  if (name === "") throw spawnFault(name, problem);
+  for (const folder of (env.PATH ?? DEFAULT_PATH).split(":")) {
     const path = join(isAbsolute(folder) ? folder : join(workDir, folder), name);
     const found = findProblem(path);
     if (found === undefined) return path;
     // As the system's own search does: a file that may not be run is worth more than one that is not there.
-    if (found === "EACCES") problem = found;
+    if (found !== "ENOENT" && found !== "ENOTDIR") problem = found;
   }
   throw spawnFault(name, problem);
 }
@@ -34,15 +36,28 @@ const sentences: Readonly<Record<string, string>> = {
   ENOEXEC: "it is no executable format (a script needs a first line such as #!/bin/sh)",
   E2BIG: "its arguments and environment are too large",
   EMFILE: "no file descriptors are left",
+  ENFILE: "no file descriptors are left on this system",
+  EINVAL: "its arguments or its environment cannot be handed to a program",
   EAGAIN: "no more processes may be started",
   ENOMEM: "there is not enough memory",
 };
 
-export function spawnFault(name: string, errno: string): Fault {
+export function spawnFault(name: string, errno: string, cause?: unknown): Fault {
   const sentence = sentences[errno] ?? errno;
   return new Fault("spawn_failed", `cannot run ${JSON.stringify(name)}: ${sentence}`, {
     details: { errno, program: name },
+    cause,
   });
+}
+
+/** Throws `spawn_failed` for what no program can be given: C ends a text at NUL, and a variable's name at "=". */
+export function checkSpec(spec: Pick<ChildSpec, "argv" | "env" | "work_dir">): void {
+  const names = Object.keys(spec.env);
+  const texts = [...spec.argv, ...names, ...Object.values(spec.env), spec.work_dir];
+  const isOdd = (name: string) => name === "" || name.includes("=");
+  if (texts.some((text) => text.includes("\0")) || names.some(isOdd))
+    throw spawnFault(spec.argv[0] ?? "", "EINVAL");
+  checkWorkDir(spec.work_dir);
 }
 
 /** Throws `spawn_failed` when the directory cannot be worked in. */
@@ -74,13 +89,17 @@ export function checkWorkDir(path: string): void {
  * cgroup is exec'ed by a shell, which could only report a failure as an exit code.
  */
 export function findProblem(path: string): string | undefined {
+  return findAccessProblem(path) ?? findFormatProblem(path);
+}
+
+function findAccessProblem(path: string): string | undefined {
   try {
     if (!statSync(path).isFile()) return "EACCES";
     accessSync(path, constants.X_OK);
+    return undefined;
   } catch (error) {
     return errnoOf(error) ?? "EIO";
   }
-  return findFormatProblem(path);
 }
 
 const HEAD_BYTES = 256;
@@ -95,9 +114,9 @@ function findFormatProblem(path: string): string | undefined {
     } finally {
       closeSync(fd);
     }
-  } catch {
+  } catch (error) {
     // Executable but not readable is allowed; exec itself will tell.
-    return undefined;
+    return isErrno(error, "EMFILE", "ENFILE") ? errnoOf(error) : undefined;
   }
   if (length >= 4 && head.readUInt32BE(0) === 0x7f454c46) return undefined;
   // Some other binary: the kernel may know a loader for it.
@@ -106,10 +125,6 @@ function findFormatProblem(path: string): string | undefined {
   if (!line.startsWith("#!")) return "ENOEXEC";
   const interpreter = line.slice(2).trim().split(/\s/)[0] ?? "";
   if (interpreter === "") return "ENOEXEC";
-  try {
-    accessSync(interpreter, constants.X_OK);
-    return undefined;
-  } catch (error) {
-    return errnoOf(error) ?? "EIO";
-  }
+  // Relative to where the child will be, which is not known here.
+  return isAbsolute(interpreter) ? findAccessProblem(interpreter) : undefined;
 }

@@ -1,17 +1,22 @@
 import { readFileSync } from "node:fs";
+import { isErrno } from "#base/errno.ts";
+import { findByPs, readBootSession } from "#proc/darwin/ps.ts";
 
 /** Who a process is: a pid alone is reused, the three together never are. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Clock ticks since boot; 0 where the platform does not tell. */
+  /** Clock ticks since boot (Linux) or seconds since 1970 (macOS); 0 where it could not be told. */
   readonly start_time: number;
   readonly boot_id: string;
 }
 
+const isDarwin = process.platform === "darwin";
 let bootId: string | undefined;
 
 export function readBootId(): string {
-  bootId ??= readText("/proc/sys/kernel/random/boot_id")?.trim() ?? "unknown";
+  bootId ??= isDarwin
+    ? readBootSession()
+    : (readText("/proc/sys/kernel/random/boot_id")?.trim() ?? "unknown");
   return bootId;
 }
 
@@ -26,8 +31,9 @@ export interface ProcessStat {
   readonly start_time: number;
 }
 
-/** Undefined when there is no such process (or no /proc). */
+/** Undefined when there is no such process. */
 export function findProcess(pid: number): ProcessStat | undefined {
+  if (isDarwin) return findByPs(pid);
   const text = readText(`/proc/${pid}/stat`);
   return text === undefined ? undefined : parseStat(text);
 }
@@ -66,11 +72,13 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return stat !== undefined && stat.start_time === identity.start_time && !isDead(stat);
 }
 
+/** Undefined when it is gone or not ours to read: for the callers both mean "not to be seen". */
 export function readText(path: string): string | undefined {
   try {
     return readFileSync(path, "latin1");
-  } catch {
-    // Gone, or not ours to read: for the callers both mean "not to be seen".
+  } catch (error) {
+    // Without descriptors or memory we have not looked at all, and nobody may be taken for dead because of that.
+    if (isErrno(error, "EMFILE", "ENFILE", "ENOMEM")) throw error;
     return undefined;
   }
 }

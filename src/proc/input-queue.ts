@@ -16,6 +16,10 @@ export interface InputQueueDeps {
 const WRITE_BYTES = 4096;
 const SHORTEST_RETRY_MS = 1;
 const LONGEST_RETRY_MS = 20;
+/** What an empty queue may keep; a larger buffer is given back. */
+const KEPT_BYTES = 4096;
+
+const NOTHING = new Uint8Array(0);
 
 /**
  * Input for a child, in order and bounded. A child that does not read costs a retry every 20 ms and never blocks
@@ -23,7 +27,9 @@ const LONGEST_RETRY_MS = 20;
  */
 export class InputQueue implements Disposable {
   readonly #deps: InputQueueDeps;
-  #chunks: Uint8Array[] = [];
+  /** A ring: keystrokes that nobody reads must not cost an object each. */
+  #ring = NOTHING;
+  #start = 0;
   #bytes = 0;
   #ending = false;
   #closed = false;
@@ -50,9 +56,7 @@ export class InputQueue implements Disposable {
         },
       );
     }
-    if (bytes.length === 0) return;
-    this.#chunks.push(Uint8Array.from(bytes));
-    this.#bytes += bytes.length;
+    this.#append(bytes);
     if (this.#retry === undefined) this.#flush();
   }
 
@@ -64,17 +68,35 @@ export class InputQueue implements Disposable {
 
   [Symbol.dispose](): void {
     this.#closed = true;
-    this.#chunks = [];
+    this.#ring = NOTHING;
+    this.#start = 0;
     this.#bytes = 0;
     this.#retry?.[Symbol.dispose]();
     this.#retry = undefined;
   }
 
+  #append(bytes: Uint8Array): void {
+    if (this.#bytes + bytes.length > this.#ring.length) this.#grow(this.#bytes + bytes.length);
+    const end = (this.#start + this.#bytes) % this.#ring.length || 0;
+    const fitting = Math.min(bytes.length, this.#ring.length - end);
+    this.#ring.set(bytes.subarray(0, fitting), end);
+    this.#ring.set(bytes.subarray(fitting), 0);
+    this.#bytes += bytes.length;
+  }
+
+  #grow(needed: number): void {
+    const larger = new Uint8Array(Math.max(needed, this.#ring.length * 2, KEPT_BYTES));
+    const first = this.#ring.subarray(this.#start, this.#start + this.#bytes);
+    larger.set(first);
+    larger.set(this.#ring.subarray(0, this.#bytes - first.length), first.length);
+    this.#ring = larger;
+    this.#start = 0;
+  }
+
   #flush(): void {
-    while (this.#chunks.length > 0) {
-      const head = this.#chunks[0];
-      if (head === undefined) break;
-      const result = this.#deps.write(head.subarray(0, WRITE_BYTES));
+    while (this.#bytes > 0) {
+      const length = Math.min(WRITE_BYTES, this.#bytes, this.#ring.length - this.#start);
+      const result = this.#deps.write(this.#ring.subarray(this.#start, this.#start + length));
       if (result === "gone" || result === "full") {
         if (result === "gone") this[Symbol.dispose]();
         else this.#retryLater();
@@ -82,9 +104,10 @@ export class InputQueue implements Disposable {
       }
       this.#retryMs = SHORTEST_RETRY_MS;
       this.#bytes -= result;
-      if (result === head.length) this.#chunks.shift();
-      else this.#chunks[0] = head.subarray(result);
+      this.#start = (this.#start + result) % this.#ring.length;
     }
+    this.#start = 0;
+    if (this.#ring.length > KEPT_BYTES) this.#ring = NOTHING;
     if (!this.#ending) return;
     this[Symbol.dispose]();
     this.#deps.end();

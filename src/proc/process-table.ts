@@ -1,11 +1,17 @@
 import { readdirSync } from "node:fs";
 import { isDead, type ProcessStat, parseStat, readText } from "./identity.ts";
 
-/** All live processes at one moment; environments are read on demand and once. */
+/** All live processes at one moment; their marks are read on demand and once. */
 export interface Snapshot {
   readonly processes: readonly ProcessStat[];
-  hasVariable(pid: number, entry: string): boolean;
+  /** The session that its environment names. */
+  sessionOf(pid: number): string | undefined;
+  /** Its soft limit of RLIMIT_MSGQUEUE. */
+  limitOf(pid: number): number | undefined;
 }
+
+const MARKER = /\0REINS_SESSION_ID=([^\0]*)\0/;
+const LIMIT = /^Max msgqueue size +(\d+)/m;
 
 export function takeSnapshot(): Snapshot {
   const processes: ProcessStat[] = [];
@@ -15,18 +21,26 @@ export function takeSnapshot(): Snapshot {
     const stat = text === undefined ? undefined : parseStat(text);
     if (stat !== undefined && !isDead(stat)) processes.push(stat);
   }
-  const environments = new Map<number, string>();
-  return {
-    processes,
-    hasVariable(pid, entry) {
-      let environment = environments.get(pid);
-      if (environment === undefined) {
-        environment = `\0${readText(`/proc/${pid}/environ`) ?? ""}`;
-        environments.set(pid, environment);
-      }
-      return environment.includes(`\0${entry}\0`);
-    },
+  return { processes, sessionOf: once(readSession), limitOf: once(readLimit) };
+}
+
+function once<T>(read: (pid: number) => T): (pid: number) => T {
+  const known = new Map<number, { readonly value: T }>();
+  return (pid) => {
+    const entry = known.get(pid) ?? { value: read(pid) };
+    known.set(pid, entry);
+    return entry.value;
   };
+}
+
+function readSession(pid: number): string | undefined {
+  const environment = `\0${readText(`/proc/${pid}/environ`) ?? ""}\0`;
+  return MARKER.exec(environment)?.[1];
+}
+
+function readLimit(pid: number): number | undefined {
+  const line = LIMIT.exec(readText(`/proc/${pid}/limits`) ?? "");
+  return line === null ? undefined : Number(line[1]);
 }
 
 /**

@@ -4,8 +4,9 @@ import { findProcess, isDead, type ProcessStat, readText } from "./identity.ts";
 
 /** A signal to exactly this process: (pid, start time) is compared right before, so a recycled pid is never hit. */
 export function sendSignal(target: ProcessStat, signal: NodeJS.Signals): boolean {
-  if (findProcess(target.pid)?.start_time !== target.start_time) return false;
+  if (target.pid <= 1 || target.pid === process.pid) return false;
   try {
+    if (findProcess(target.pid)?.start_time !== target.start_time) return false;
     process.kill(target.pid, signal);
     return true;
   } catch {

@@ -1,7 +1,9 @@
 import type { Clock } from "#base/clock.ts";
+import { messageOf } from "#base/errno.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Spawner } from "./child.ts";
 import { ProcessTable } from "./process-table.ts";
+import { unsupportedOs, unsupportedSpawner } from "./unsupported.ts";
 
 export interface SpawnerOptions {
   readonly clock: Clock;
@@ -15,8 +17,21 @@ export interface SpawnerOptions {
 
 export type OpenSpawner = Spawner & Disposable;
 
-/** The spawner of this platform. Elsewhere every spawn answers `unsupported_os`. */
+/** The spawner of this platform. Where there is none, or it does not work, every spawn answers `unsupported_os`. */
 export async function openSpawner(options: SpawnerOptions): Promise<OpenSpawner> {
+  try {
+    return await openPlatformSpawner(options);
+  } catch (error) {
+    options.onError(error);
+    return unsupportedSpawner(
+      error instanceof Fault && error.code === "unsupported_os"
+        ? error
+        : unsupportedOs(`sessions cannot run here: ${messageOf(error)}`, error),
+    );
+  }
+}
+
+async function openPlatformSpawner(options: SpawnerOptions): Promise<OpenSpawner> {
   if (process.platform === "linux") {
     const { openLinuxSpawner } = await import("./linux/open-spawner.ts");
     return openLinuxSpawner(options, new ProcessTable());
@@ -25,16 +40,5 @@ export async function openSpawner(options: SpawnerOptions): Promise<OpenSpawner>
     const { openDarwinSpawner } = await import("./darwin/open-spawner.ts");
     return await openDarwinSpawner(options);
   }
-  return unsupportedSpawner();
-}
-
-export function unsupportedSpawner(): OpenSpawner {
-  return {
-    spawn() {
-      throw new Fault("unsupported_os", `sessions do not run on ${process.platform}; Linux and macOS can`, {
-        details: { platform: process.platform },
-      });
-    },
-    [Symbol.dispose]: () => undefined,
-  };
+  throw unsupportedOs(`sessions do not run on ${process.platform}; Linux and macOS can`);
 }

@@ -2,7 +2,6 @@ import type { Clock } from "#base/clock.ts";
 import type { Survivor } from "#contract/session-state.ts";
 import type { ProcessStat } from "./identity.ts";
 import type { Snapshot } from "./process-table.ts";
-import { describeSurvivor, sendSignal } from "./signal-process.ts";
 
 /**
  * Ends trees of processes, any number at once, all from the same looks at the process table:
@@ -24,13 +23,18 @@ export interface TreeEnderDeps {
   readonly look: () => Snapshot;
   /** Calls back after deaths that the host can see; as a subreaper it sees the last one of every tree. */
   readonly onDeath: (listener: () => void) => Disposable;
+  /** Where not every death can be seen: look this often as well. */
+  readonly poll_ms?: number | undefined;
   readonly kill_limit_ms: number;
+  readonly send: (member: ProcessStat, signal: NodeJS.Signals) => boolean;
+  readonly describe: (member: ProcessStat) => Survivor;
+  readonly onError: (error: unknown) => void;
 }
 
 type Phase =
   | { readonly kind: "asked" }
   | { readonly kind: "grace" }
-  | { readonly kind: "stopping"; readonly stopped: Map<number, ProcessStat> }
+  | { readonly kind: "stopping"; readonly stopped: Map<number, ProcessStat>; rounds: number }
   | { readonly kind: "killing" };
 
 interface Ending {
@@ -46,6 +50,8 @@ interface Ending {
 const LOOK_EVERY_MS = 5;
 /** Whoever forks faster than this many looks is killed as it is. */
 const STOP_ROUNDS = 50;
+/** After a look that failed, as it does when no descriptor is left. */
+const LOOK_AGAIN_MS = 20;
 
 export class TreeEnder implements Disposable {
   readonly #deps: TreeEnderDeps;
@@ -53,7 +59,6 @@ export class TreeEnder implements Disposable {
   readonly #deaths: Disposable;
   #soon: Disposable | undefined;
   #deadline: Disposable | undefined;
-  #stopRounds = 0;
 
   constructor(deps: TreeEnderDeps) {
     this.#deps = deps;
@@ -76,10 +81,15 @@ export class TreeEnder implements Disposable {
     return promise;
   }
 
+  /** Whoever still waits is told who lives at this moment. */
   [Symbol.dispose](): void {
     this.#deaths[Symbol.dispose]();
     this.#soon?.[Symbol.dispose]();
     this.#deadline?.[Symbol.dispose]();
+    if (this.#endings.size === 0) return;
+    const members = this.#findAll();
+    for (const ending of [...this.#endings])
+      this.#finish(ending, (members?.get(ending) ?? []).map(this.#deps.describe));
   }
 
   #lookIn(ms: number): void {
@@ -88,16 +98,27 @@ export class TreeEnder implements Disposable {
 
   #look(): void {
     this.#soon = undefined;
-    const snapshot = this.#deps.look();
+    const members = this.#findAll();
+    if (members === undefined) {
+      this.#lookIn(LOOK_AGAIN_MS);
+      return;
+    }
     const now = this.#deps.clock.monotonic();
     let again = false;
-    for (const ending of [...this.#endings])
-      again = this.#step(ending, ending.tree.find(snapshot), now) || again;
-    this.#stopRounds = [...this.#endings].some((ending) => ending.phase.kind === "stopping")
-      ? this.#stopRounds + 1
-      : 0;
+    for (const [ending, found] of members) again = this.#step(ending, found, now) || again;
     if (again) this.#lookIn(0);
     this.#armDeadline(now);
+  }
+
+  /** Undefined when the process table could not be read: that nobody was seen means nothing then. */
+  #findAll(): Map<Ending, readonly ProcessStat[]> | undefined {
+    try {
+      const snapshot = this.#deps.look();
+      return new Map([...this.#endings].map((ending) => [ending, ending.tree.find(snapshot)]));
+    } catch (error) {
+      this.#deps.onError(error);
+      return undefined;
+    }
   }
 
   /** True when another look is wanted at once. */
@@ -110,40 +131,51 @@ export class TreeEnder implements Disposable {
     ending.emptyLooks = 0;
     switch (ending.phase.kind) {
       case "asked":
-        for (const member of members) hangUp(member);
+        for (const member of members) this.#hangUp(member);
         ending.phase = { kind: "grace" };
         ending.deadline = now + ending.grace_ms;
-        return false;
+        return ending.grace_ms <= 0;
       case "grace":
         if (now < ending.deadline) return false;
         ending.tree.killGroup();
-        ending.phase = { kind: "stopping", stopped: new Map() };
+        ending.phase = { kind: "stopping", stopped: new Map(), rounds: 0 };
         return true;
       case "stopping":
-        return this.#stop(ending, ending.phase.stopped, { members, now });
+        return this.#stop(ending, members, now);
       case "killing":
-        if (now >= ending.deadline) this.#finish(ending, members.map(describeSurvivor));
+        if (now >= ending.deadline) this.#finish(ending, members.map(this.#deps.describe));
+        // Somebody may have been forked between the last STOP and the KILL.
+        else this.#kill(members);
         return false;
     }
   }
 
-  #stop(
-    ending: Ending,
-    stopped: Map<number, ProcessStat>,
-    { members, now }: { readonly members: readonly ProcessStat[]; readonly now: number },
-  ): boolean {
+  #stop(ending: Ending, members: readonly ProcessStat[], now: number): boolean {
+    if (ending.phase.kind !== "stopping") return false;
+    const { stopped } = ending.phase;
     const fresh = members.filter(
       (member) => stopped.get(member.pid)?.start_time !== member.start_time,
     );
     for (const member of fresh) {
       stopped.set(member.pid, member);
-      sendSignal(member, "SIGSTOP");
+      this.#deps.send(member, "SIGSTOP");
     }
-    if (fresh.length > 0 && this.#stopRounds < STOP_ROUNDS) return true;
-    for (const member of stopped.values()) sendSignal(member, "SIGKILL");
+    ending.phase.rounds += 1;
+    if (fresh.length > 0 && ending.phase.rounds < STOP_ROUNDS) return true;
+    this.#kill(stopped.values());
     ending.phase = { kind: "killing" };
     ending.deadline = now + this.#deps.kill_limit_ms;
     return true;
+  }
+
+  #kill(members: Iterable<ProcessStat>): void {
+    for (const member of members) this.#deps.send(member, "SIGKILL");
+  }
+
+  #hangUp(member: ProcessStat): void {
+    this.#deps.send(member, "SIGHUP");
+    // A stopped process gets its HUP only when it runs again.
+    this.#deps.send(member, "SIGCONT");
   }
 
   #finish(ending: Ending, survivors: readonly Survivor[]): void {
@@ -154,16 +186,11 @@ export class TreeEnder implements Disposable {
   #armDeadline(now: number): void {
     this.#deadline?.[Symbol.dispose]();
     this.#deadline = undefined;
-    const deadlines = [...this.#endings]
-      .map((ending) => ending.deadline)
-      .filter((deadline) => deadline > now);
-    if (deadlines.length === 0) return;
-    this.#deadline = this.#deps.clock.timer(Math.min(...deadlines) - now, () => this.#lookIn(0));
+    const { poll_ms = Number.POSITIVE_INFINITY, clock } = this.#deps;
+    const waits = [...this.#endings]
+      .map((ending) => Math.min(ending.deadline - now, poll_ms))
+      .filter((ms) => ms > 0);
+    if (waits.length === 0) return;
+    this.#deadline = clock.timer(Math.min(...waits), () => this.#lookIn(0));
   }
-}
-
-function hangUp(member: ProcessStat): void {
-  sendSignal(member, "SIGHUP");
-  // A stopped process gets its HUP only when it runs again.
-  sendSignal(member, "SIGCONT");
 }

@@ -1,4 +1,4 @@
-import { type ProcessIdentity, type ProcessStat, readText } from "./identity.ts";
+import type { ProcessIdentity, ProcessStat } from "./identity.ts";
 import type { Snapshot } from "./process-table.ts";
 
 /** What makes a process a member of a session's tree. */
@@ -7,6 +7,10 @@ export interface TreeMarks {
   readonly root: ProcessIdentity;
   /** The soft limit of RLIMIT_MSGQUEUE that the child was started with, see docs/adr/0005-process-trees.md. */
   readonly limit_mark?: number | undefined;
+  /** Whose children the limit is looked at: the host's own, or anybody's after a host has died. */
+  readonly limit_scope?: "adopted" | "all";
+  /** Members of earlier looks, pid to start time; for platforms that know no marks. */
+  readonly seen?: ReadonlyMap<number, number>;
 }
 
 /**
@@ -15,7 +19,6 @@ export interface TreeMarks {
  * cleared their environment as well.
  */
 export function findTree(snapshot: Snapshot, marks: TreeMarks, hostPid: number): ProcessStat[] {
-  const entry = `REINS_SESSION_ID=${marks.session_id}`;
   // Nobody can descend from a process that started later; that spares most reads.
   const candidates = snapshot.processes.filter(
     (process) =>
@@ -26,19 +29,13 @@ export function findTree(snapshot: Snapshot, marks: TreeMarks, hostPid: number):
   const sessions = new Set<number>();
   const add = (process: ProcessStat) => {
     members.set(process.pid, process);
-    groups.add(process.pgid);
-    sessions.add(process.sid);
+    // Kernel threads, and processes of other pid namespaces, are in group and session 0.
+    if (process.pgid > 0) groups.add(process.pgid);
+    if (process.sid > 0) sessions.add(process.sid);
   };
-  const isMarked = (process: ProcessStat) =>
-    snapshot.hasVariable(process.pid, entry) ||
-    (process.ppid === hostPid &&
-      marks.limit_mark !== undefined &&
-      readLimitMark(process.pid) === marks.limit_mark);
-
-  seedWithRoot(candidates, marks.root, { add, groups, sessions });
-  for (const process of candidates)
-    if (!members.has(process.pid) && isMarked(process)) add(process);
-  let grown = true;
+  const isSeed = createSeedTest(snapshot, marks, hostPid);
+  for (const process of candidates) if (isSeed(process)) add(process);
+  let grown = members.size > 0;
   while (grown) {
     grown = false;
     for (const process of candidates) {
@@ -52,26 +49,23 @@ export function findTree(snapshot: Snapshot, marks: TreeMarks, hostPid: number):
   return [...members.values()];
 }
 
-interface Seeds {
-  readonly add: (process: ProcessStat) => void;
-  readonly groups: Set<number>;
-  readonly sessions: Set<number>;
-}
-
-/** The root's number names its group and session even after its death, unless somebody else got that number. */
-function seedWithRoot(
-  candidates: readonly ProcessStat[],
-  root: ProcessIdentity,
-  seeds: Seeds,
-): void {
-  const holder = candidates.find((process) => process.pid === root.pid);
-  if (holder !== undefined && holder.start_time !== root.start_time) return;
-  seeds.groups.add(root.pid);
-  seeds.sessions.add(root.pid);
-  if (holder !== undefined) seeds.add(holder);
-}
-
-export function readLimitMark(pid: number): number | undefined {
-  const line = /^Max msgqueue size +(\d+)/m.exec(readText(`/proc/${pid}/limits`) ?? "");
-  return line === null ? undefined : Number(line[1]);
+function createSeedTest(
+  snapshot: Snapshot,
+  marks: TreeMarks,
+  hostPid: number,
+): (process: ProcessStat) => boolean {
+  const { root, limit_mark } = marks;
+  const hasLimit = (process: ProcessStat) =>
+    limit_mark !== undefined && snapshot.limitOf(process.pid) === limit_mark;
+  const isAdopted = (process: ProcessStat) =>
+    process.ppid === hostPid || marks.limit_scope === "all";
+  // After the root's death its number still names its group and session, but once these are empty the number may
+  // come to name those of a stranger, so it counts only together with the inherited limit.
+  const isOfRoot = (process: ProcessStat) =>
+    process.pid !== root.pid && (process.pgid === root.pid || process.sid === root.pid);
+  return (process) =>
+    (process.pid === root.pid && process.start_time === root.start_time) ||
+    marks.seen?.get(process.pid) === process.start_time ||
+    snapshot.sessionOf(process.pid) === marks.session_id ||
+    ((isAdopted(process) || isOfRoot(process)) && hasLimit(process));
 }

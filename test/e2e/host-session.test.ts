@@ -79,6 +79,16 @@ test("a line longer than one argument may be still runs", async () => {
   expect((await host.output(session_id)).text).toBe("done\n");
 });
 
+test("the caller's umask and limit of open files reach the child, and no more of ours", async () => {
+  await using host = await openTestHost();
+  const { session_id } = await host.create({
+    umask: 0o027,
+    open_files: 300,
+    command: "umask; ulimit -Sn; env | grep -c REINS_",
+  });
+  expect((await host.output(session_id)).text).toBe("0027\n300\n2\n");
+});
+
 test("output beyond the retention becomes a gap; the first part stays; memory and disk stay bounded", async () => {
   await using host = await openTestHost();
   const before = residentMemory(host.pid);

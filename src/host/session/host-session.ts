@@ -173,9 +173,11 @@ export class HostSession {
     const { input_id } = request;
     if (input_id !== undefined && this.#inputIds.has(input_id)) return;
     this.audience.check(request.generation);
+    // The end of a terminal's input is a character that needs room as well: both are taken, or neither.
+    if (request.eof === true) checkRoom(child.queuedInputBytes + request.bytes.length + 1);
     child.write(request.bytes);
-    if (input_id !== undefined) this.#inputIds.add(input_id);
     if (request.eof === true) child.endInput();
+    if (input_id !== undefined) this.#inputIds.add(input_id);
     this.#idle.touch();
   }
 
@@ -360,4 +362,11 @@ export class HostSession {
     const { clock } = this.#deps;
     return new Date(clock.now() - (clock.monotonic() - monotonic)).toISOString();
   }
+}
+
+function checkRoom(bytes: number): void {
+  if (bytes <= limits.input_queue_bytes) return;
+  throw new Fault("queue_full", "the queue for this program's input is full; try again later", {
+    details: { limit_bytes: limits.input_queue_bytes },
+  });
 }

@@ -43,6 +43,7 @@ export interface HostCreate {
   readonly work_dir: string;
   readonly env: Readonly<Record<string, string>>;
   readonly umask?: number | undefined;
+  readonly open_files?: number | undefined;
   readonly cols?: number | undefined;
   readonly rows?: number | undefined;
   readonly title?: string | undefined;

@@ -8,8 +8,8 @@ import { isErrno } from "#base/errno.ts";
  * program that forks at once would be missed.
  */
 export interface Cgroup {
-  /** argv of a program that joins and then execs what follows. */
-  readonly joiner: readonly string[];
+  /** Written to by whoever joins. */
+  readonly procs: string;
   /** Kills everything in it; false when that could not be asked. */
   kill(): boolean;
   pids(): readonly number[];
@@ -17,31 +17,41 @@ export interface Cgroup {
   remove(): void;
 }
 
-const JOIN = 'echo 0 > "$0" 2>/dev/null; exec "$@"';
+/** How many of the folders left over are tried at each new one. */
+const LEFT_TRIES = 8;
 const HOST_FOLDER = /^reins\.(\d+)$/;
 const SESSION_PATH = /^(.*)\/reins\.\d+\/[^/]+$/;
 
 export class Cgroups implements Disposable {
   readonly #folder: string;
+  /** Folders that somebody still lived in when they were to be removed. */
+  readonly #left = new Set<string>();
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
   open(name: string): Cgroup {
+    for (const left of [...this.#left].slice(0, LEFT_TRIES)) this.#remove(left);
     const folder = join(this.#folder, name);
     mkdirSync(folder);
     const procs = join(folder, "cgroup.procs");
     return {
-      joiner: ["/bin/sh", "-c", JOIN, procs],
+      procs,
       kill: () => tryWrite(join(folder, "cgroup.kill"), "1"),
       pids: () => readPids(procs),
-      remove: () => removeFolder(folder),
+      remove: () => this.#remove(folder),
     };
   }
 
   [Symbol.dispose](): void {
     removeFolder(this.#folder);
+  }
+
+  #remove(folder: string): void {
+    // To the end of the line, so that those who live for ever do not keep the others from their turn.
+    this.#left.delete(folder);
+    if (!removeFolder(folder)) this.#left.add(folder);
   }
 }
 
@@ -67,7 +77,19 @@ export function leaveSessionCgroup(): void {
     tryWrite(join(mount, outer, "cgroup.procs"), String(process.pid));
 }
 
-function findOwnCgroup(): string | undefined {
+/** Ends what is in cgroups of these sessions, whichever host made them; for sessions whose host died. */
+export function killSessionCgroups(sessionIds: ReadonlySet<string>): void {
+  const base = findOwnCgroup();
+  if (base === undefined) return;
+  for (const host of listFolder(base).filter((name) => HOST_FOLDER.test(name))) {
+    for (const session of listFolder(join(base, host)).filter((name) => sessionIds.has(name))) {
+      tryWrite(join(base, host, session, "cgroup.kill"), "1");
+    }
+  }
+}
+
+/** The folder of the cgroup that this process is in. */
+export function findOwnCgroup(): string | undefined {
   const mount = findMount();
   const path = readOwnPath();
   return mount === undefined || path === undefined ? undefined : join(mount, path);
@@ -105,13 +127,14 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Only empty cgroups can be removed; the others stay until they are. */
-function removeFolder(folder: string): void {
+/** Only empty cgroups can be removed; false for those that are not. */
+function removeFolder(folder: string): boolean {
   for (const name of listFolder(folder)) removeFolder(join(folder, name));
   try {
     rmdirSync(folder);
-  } catch {
-    // Still populated, or gone already.
+    return true;
+  } catch (error) {
+    return isErrno(error, "ENOENT");
   }
 }
 

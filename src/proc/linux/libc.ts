@@ -18,6 +18,7 @@ const F_GETPIPE_SZ = 1032;
 const TIOCSWINSZ = 0x5414;
 const PR_SET_CHILD_SUBREAPER = 36;
 const WNOHANG = 1;
+const RLIMIT_NOFILE = 7;
 const RLIMIT_MSGQUEUE = 12;
 const IUTF8 = 0o40000;
 const TERMIOS_BYTES = 64;
@@ -83,22 +84,33 @@ export function openLibc() {
       const written = raw.write(fd, bytes, bytes.length);
       return written >= 0 ? written : -koffi.errno();
     },
-    becomeSubreaper: () => check(raw.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl"),
-    limitMark: {
-      read(): { soft: number; hard: number } {
-        const pair = [0, 0];
-        check(raw.getrlimit(RLIMIT_MSGQUEUE, pair), "getrlimit");
-        return { soft: Number(pair[0]), hard: Number(pair[1]) };
-      },
-      write: (soft: number, hard: number) =>
-        check(raw.setrlimit(RLIMIT_MSGQUEUE, [soft, hard]), "setrlimit"),
+    /** Bytes read, or the negative errno; 0 at the end. */
+    read(fd: number, into: Uint8Array): number {
+      const count = raw.read(fd, into, into.length);
+      return count >= 0 ? count : -koffi.errno();
     },
+    becomeSubreaper: () => check(raw.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl"),
+    limitMark: describeLimit(raw, RLIMIT_MSGQUEUE),
+    openFiles: describeLimit(raw, RLIMIT_NOFILE),
   };
+}
 
-  function check(result: number, call: string): number {
-    if (result >= 0) return result;
-    throw errnoError(koffi.errno(), call);
-  }
+/** A resource limit of this process, which children inherit. 2^64 - 1 means none, so they are no numbers. */
+function describeLimit(raw: ReturnType<typeof defineCalls>, resource: number) {
+  return {
+    read(): { soft: bigint; hard: bigint } {
+      const pair: (number | bigint)[] = [0, 0];
+      check(raw.getrlimit(resource, pair), "getrlimit");
+      return { soft: BigInt(pair[0] ?? 0), hard: BigInt(pair[1] ?? 0) };
+    },
+    write: (soft: bigint, hard: bigint) =>
+      check(raw.setrlimit(resource, [soft, hard]), "setrlimit"),
+  };
+}
+
+function check(result: number, call: string): number {
+  if (result >= 0) return result;
+  throw errnoError(koffi.errno(), call);
 }
 
 /** koffi's calls are untyped; each gets its shape here, once, beside its C signature. */
@@ -116,6 +128,7 @@ function defineCalls(lib: LibraryHandle) {
     tcgetattr: define("int tcgetattr(int fd, _Out_ uint8_t *termios)"),
     tcsetattr: define("int tcsetattr(int fd, int when, const uint8_t *termios)"),
     waitpid: define("int waitpid(int pid, _Out_ int *status, int options)"),
+    read: define("long read(int fd, _Out_ uint8_t *bytes, size_t count)"),
     write: define("long write(int fd, const uint8_t *bytes, size_t count)"),
     prctl: define(
       "int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)",

@@ -13,23 +13,25 @@ export interface LimitMarks {
 }
 
 const ROOM = 400_000;
+/** Where there is no limit, one that nobody can reach. */
+const HIGHEST = 2 ** 40;
 
 export function openLimitMarks(libc: Pick<Libc, "limitMark">): LimitMarks {
   const { hard } = libc.limitMark.read();
-  // Too small a limit leaves no room for marks, and none at all is not a number that can be lowered.
-  if (!Number.isSafeInteger(hard) || hard <= ROOM)
-    return { next: () => undefined, during: (_, run) => run() };
+  const top = hard > HIGHEST ? HIGHEST : Number(hard);
+  // Too small a limit leaves no room for marks.
+  if (top <= ROOM) return { next: () => undefined, during: (_, run) => run() };
   // A host that was started inside a session of another host carries that session's mark.
   libc.limitMark.write(hard, hard);
   let serial = Math.floor(Math.random() * ROOM);
   return {
     next() {
       serial = (serial + 1) % ROOM;
-      return hard - 1 - serial;
+      return top - 1 - serial;
     },
     during(mark, run) {
       if (mark === undefined) return run();
-      libc.limitMark.write(mark, hard);
+      libc.limitMark.write(BigInt(mark), hard);
       try {
         return run();
       } finally {

@@ -1,14 +1,18 @@
 import { limits } from "#contract/limits.ts";
 import type { ProcessTable } from "#proc/process-table.ts";
+import { describeSurvivor, sendSignal } from "#proc/signal-process.ts";
 import type { OpenSpawner, SpawnerOptions } from "#proc/spawner.ts";
 import { TreeEnder } from "#proc/tree-ender.ts";
 import { leaveSessionCgroup, openCgroups } from "./cgroup.ts";
+import { endLeftovers } from "./end-leftovers.ts";
 import { openLibc } from "./libc.ts";
 import { openLimitMarks } from "./limit-marks.ts";
 import { createLinuxSpawner } from "./linux-spawner.ts";
 import { createPosixSpawn } from "./posix-spawn.ts";
 import { Reaper } from "./reaper.ts";
 import { selfTest } from "./self-test.ts";
+
+const POLL_MS = 20;
 
 export function openLinuxSpawner(options: SpawnerOptions, table: ProcessTable): OpenSpawner {
   using stack = new DisposableStack();
@@ -18,13 +22,20 @@ export function openLinuxSpawner(options: SpawnerOptions, table: ProcessTable): 
     leaveSessionCgroup();
     libc.becomeSubreaper();
   }
-  const reaper = stack.use(new Reaper({ libc, adoptsOrphans: options.isHost, onError: options.onError }));
+  const reaper = stack.use(
+    new Reaper({ libc, adoptsOrphans: options.isHost, onError: options.onError }),
+  );
   const ender = stack.use(
     new TreeEnder({
       clock: options.clock,
       look: () => table.fresh(),
       onDeath: (listener) => reaper.onDeath(listener),
+      // Without the subreaper's part, orphans die unseen.
+      poll_ms: options.isHost ? undefined : POLL_MS,
       kill_limit_ms: limits.tree_kill_ms,
+      send: sendSignal,
+      describe: describeSurvivor,
+      onError: options.onError,
     }),
   );
   const cgroups = options.cgroups === false ? undefined : openCgroups();
@@ -39,7 +50,12 @@ export function openLinuxSpawner(options: SpawnerOptions, table: ProcessTable): 
     cgroups,
     marks: openLimitMarks(libc),
     wrap: options.wrap ?? ((argv) => argv),
+    onError: options.onError,
   });
   const owned = stack.move();
-  return { spawn: (spec, listener) => spawner.spawn(spec, listener), [Symbol.dispose]: () => owned.dispose() };
+  return {
+    spawn: (spec, listener) => spawner.spawn(spec, listener),
+    endLeftovers: (leftovers) => endLeftovers(ender, leftovers),
+    [Symbol.dispose]: () => owned.dispose(),
+  };
 }

@@ -1,16 +1,20 @@
-import { closeSync, readSync } from "node:fs";
 import { Socket } from "node:net";
 import { ReadStream } from "node:tty";
-import { isErrno } from "#base/errno.ts";
+import type { Descriptor } from "./descriptor.ts";
 
 export interface OutputDeps {
   /** Owned from here on. */
-  readonly fd: number;
+  readonly source: Descriptor;
   /** Another descriptor of the same file for the event loop, which closes it on its own terms. Owned too. */
-  readonly loopFd: number;
+  readonly loop: Descriptor;
   readonly terminal: boolean;
-  /** At least as much as the kernel can hold of what was printed before a given moment. */
-  readonly kernelBytes: number;
+  /** Bytes that are there now, 0 at the end, or a negative errno. */
+  readonly read: (fd: number, into: Uint8Array) => number;
+  /** At least as much as the kernel can hold at this moment. */
+  readonly kernelBytes: (fd: number) => number;
+}
+
+export interface OutputEvents {
   readonly onBytes: (bytes: Buffer) => void;
   readonly onEnd: () => void;
 }
@@ -25,15 +29,24 @@ const shared = Buffer.allocUnsafeSlow(64 * 1024);
  */
 export class OutputStream implements Disposable {
   readonly #deps: OutputDeps;
-  readonly #stream: Socket;
+  #stream: Socket | undefined;
+  #events: OutputEvents | undefined;
   #state: "open" | "ended" = "open";
 
   constructor(deps: OutputDeps) {
     this.#deps = deps;
+  }
+
+  start(events: OutputEvents): void {
+    const { loop, terminal } = this.#deps;
+    const { fd } = loop;
+    if (fd === undefined) throw new Error("an output cannot be started twice");
+    this.#events = events;
     const onread = { buffer: shared, callback: (count: number) => this.#onRead(count) };
     // Node's types know `onread` only for sockets that connect.
-    const options = { fd: deps.loopFd, readable: true, writable: false, onread } as object;
-    this.#stream = deps.terminal ? new ReadStream(deps.loopFd, options) : new Socket(options);
+    const options = { fd, readable: true, writable: false, onread } as object;
+    this.#stream = terminal ? new ReadStream(fd, options) : new Socket(options);
+    loop.take();
     this.#stream.on("error", () => this.#finish());
     this.#stream.on("end", () => this.#finish());
     this.#stream.resume();
@@ -44,47 +57,61 @@ export class OutputStream implements Disposable {
   }
 
   pause(): void {
-    this.#stream.pause();
+    this.#stream?.pause();
   }
 
   resume(): void {
-    this.#stream.resume();
+    this.#stream?.resume();
   }
 
   /** Reads everything that was printed before this call. */
   drain(): void {
-    if (this.#state === "ended") return;
+    const { source, read, kernelBytes } = this.#deps;
     // A descendant that prints without end must not keep us here for ever.
-    let left = this.#deps.kernelBytes;
-    try {
-      while (left > 0) {
-        const count = readSync(this.#deps.fd, shared);
-        if (count === 0) return;
-        left -= count;
-        this.#deps.onBytes(shared.subarray(0, count));
-      }
-    } catch (error) {
-      // EAGAIN: nothing more for now. EIO: nobody has the terminal open any more, and everything was read.
-      if (!isErrno(error, "EAGAIN", "EIO")) throw error;
+    let left = source.fd === undefined ? 0 : kernelBytes(source.fd);
+    // Whoever gets the bytes may dispose us meanwhile.
+    while (left > 0 && source.fd !== undefined) {
+      const count = read(source.fd, shared);
+      // Nothing for now (EAGAIN), or nobody has the other end open any more (the end of a pipe, EIO on a terminal).
+      if (count <= 0) return;
+      left -= count;
+      this.#events?.onBytes(shared.subarray(0, count));
     }
   }
 
   [Symbol.dispose](): void {
-    if (this.#state === "ended") return;
     this.#state = "ended";
-    this.#stream.destroy();
-    closeSync(this.#deps.fd);
+    this.#stream?.destroy();
+    this.#deps.loop[Symbol.dispose]();
+    this.#deps.source[Symbol.dispose]();
   }
 
   #onRead(count: number): boolean {
-    if (this.#state === "open" && count > 0) this.#deps.onBytes(shared.subarray(0, count));
+    if (this.#state !== "open" || count <= 0) return true;
+    const filled = this.#deps.terminal ? this.#readOn(count) : count;
+    this.#events?.onBytes(shared.subarray(0, filled));
     return true;
+  }
+
+  /** A terminal gives 4 KiB at a time; what else is there is taken at once instead of in a turn of the loop each. */
+  #readOn(count: number): number {
+    const { source, read } = this.#deps;
+    let filled = count;
+    while (source.fd !== undefined && filled < shared.length) {
+      const more = read(source.fd, shared.subarray(filled));
+      if (more <= 0) break;
+      filled += more;
+    }
+    return filled;
   }
 
   #finish(): void {
     if (this.#state === "ended") return;
-    this.drain();
-    this[Symbol.dispose]();
-    this.#deps.onEnd();
+    try {
+      this.drain();
+    } finally {
+      this[Symbol.dispose]();
+      this.#events?.onEnd();
+    }
   }
 }

@@ -11,6 +11,11 @@ export interface SpawnRequest {
   readonly env: Readonly<Record<string, string>>;
   readonly work_dir: string;
   readonly actions: readonly FileAction[];
+  /**
+   * Runs around the system call alone, with what the child inherits from us at that moment. Not around the rest:
+   * libc refuses actions on descriptors above the limit that only the child is to have.
+   */
+  readonly during: <T>(run: () => T) => T;
 }
 
 /** The pid, or the errno's name. */
@@ -44,7 +49,6 @@ export function createPosixSpawn(libc: Libc): PosixSpawn {
     flags: define("int posix_spawnattr_setflags(void *attributes, short flags)"),
     defaults: define("int posix_spawnattr_setsigdefault(void *attributes, void *set)"),
     mask: define("int posix_spawnattr_setsigmask(void *attributes, void *set)"),
-    fill: define("int sigfillset(void *set)"),
     remove: define("int sigdelset(void *set, int signal)"),
     actions: define("int posix_spawn_file_actions_init(void *actions)"),
     destroy: define("int posix_spawn_file_actions_destroy(void *actions)"),
@@ -56,9 +60,9 @@ export function createPosixSpawn(libc: Libc): PosixSpawn {
     closeFrom: findCloseFrom(libc),
   };
   const attributes = Buffer.alloc(OPAQUE_BYTES);
-  const signals = Buffer.alloc(OPAQUE_BYTES);
+  // Not by sigfillset: it leaves out the two that libc keeps for itself, and those would be ignored in the child.
+  const signals = Buffer.alloc(OPAQUE_BYTES, 0xff);
   must(call.attributes(attributes), "posix_spawnattr_init");
-  call.fill(signals);
   call.remove(signals, SIGKILL);
   call.remove(signals, SIGSTOP);
   must(call.defaults(attributes, signals), "posix_spawnattr_setsigdefault");
@@ -80,13 +84,12 @@ export function createPosixSpawn(libc: Libc): PosixSpawn {
         must(call.closeFrom(actions, FIRST_OTHER_FD), "addclosefrom");
       const pid = [0];
       const env = Object.entries(request.env).map(([name, value]) => `${name}=${value}`);
-      const problem = call.spawn(
-        pid,
-        request.path,
-        actions,
-        attributes,
+      const lists = [
         [...request.argv, null],
         [...env, null],
+      ];
+      const problem = request.during(() =>
+        call.spawn(pid, request.path, actions, attributes, ...lists),
       );
       return problem === 0
         ? { ok: true, pid: pid[0] ?? 0 }

@@ -83,8 +83,11 @@ export class Reaper implements Disposable {
   }
 }
 
+/** Some numbers have two names, the usual one first: SIGABRT and SIGIOT. */
 const signalByNumber = new Map(
-  Object.entries(constants.signals).map(([name, number]) => [number, name]),
+  Object.entries(constants.signals)
+    .toReversed()
+    .map(([name, number]) => [number, name]),
 );
 
 /** A wait status: low seven bits are the signal, the next byte the code. */

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { Fault } from "#contract/fault.ts";
-import { type Libc, O_NOCTTY, O_RDWR } from "./libc.ts";
+import { type Libc, O_NOCTTY, O_NONBLOCK, O_RDWR } from "./libc.ts";
 
 /**
  * Tries every call once, on a terminal of its own, before the first session: on a system where one of them is
@@ -8,10 +8,14 @@ import { type Libc, O_NOCTTY, O_RDWR } from "./libc.ts";
  */
 export function selfTest(libc: Libc): void {
   using stack = new DisposableStack();
-  const own = (fd: number) => stack.adopt(fd, closeSync);
+  const own = (fd: number) => {
+    if (!Number.isSafeInteger(fd) || fd < 0) throw new Error(`${fd} is no descriptor`);
+    return stack.adopt(fd, closeSync);
+  };
   try {
     const master = own(libc.openPtyMaster());
-    const slave = own(openSync(libc.unlockPty(master), O_RDWR | O_NOCTTY));
+    // Non-blocking, because a read must not wait for what a broken write never wrote.
+    const slave = own(openSync(libc.unlockPty(master), O_RDWR | O_NOCTTY | O_NONBLOCK));
     own(libc.duplicate(master));
     libc.setUtf8(slave);
     libc.setSize(master, 80, 24);
