@@ -47,7 +47,9 @@ const append = fc.record({
   joins: fc.option(fc.nat(100), { freq: 3 }),
 });
 
-test("history and live are one: followers that join at any time get the same bytes", async () => {
+test("history and live are one: followers that join at any time get the same bytes", {
+  timeout: 60_000,
+}, async () => {
   const appends = fc.array(append, { minLength: 1, maxLength: 40, size: "medium" });
   await fc.assert(
     fc.asyncProperty(appends, async (given) => {

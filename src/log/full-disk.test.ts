@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ManualClock } from "#base/manual-clock.ts";
 import { openLogFiles } from "./log-files.ts";
-import { openLogWriter } from "./log-writer.ts";
+import { openLogWriter, RETRY_MS } from "./log-writer.ts";
 import { collect, LogModel } from "./testing/log-model.ts";
 import { openSmallDisk } from "./testing/small-disk.ts";
 
@@ -21,14 +21,17 @@ function openHalfFullDisk() {
 
 const permission = /permission denied|not permitted|must be superuser|only root/i;
 
-test("a terminal goes on while a real disk is full, and what was lost is a gap", () => {
+test("a terminal goes on while a real disk is full, and what was lost is a gap", {
+  timeout: 60_000,
+}, () => {
   const { disk, log, free } = openHalfFullDisk();
   using _disk = disk;
   if (disk.refused !== undefined) {
     expect(disk.refused).toMatch(permission);
     return;
   }
-  using writer = openLogWriter({ dir: log, clock: new ManualClock(), segmentBytes: SEGMENT_BYTES });
+  const clock = new ManualClock();
+  using writer = openLogWriter({ dir: log, clock, segmentBytes: SEGMENT_BYTES });
   const model = new LogModel();
   const print = (turn: number) => {
     const bytes = Buffer.alloc(CHUNK, turn);
@@ -36,6 +39,7 @@ test("a terminal goes on while a real disk is full, and what was lost is a gap",
     writer.skip(CHUNK - count);
     model.append(1 + (turn % 2), bytes.subarray(0, count));
     model.lose(CHUNK - count);
+    clock.advance(1);
     return count;
   };
   let turn = 1;
@@ -43,6 +47,7 @@ test("a terminal goes on while a real disk is full, and what was lost is a gap",
   expect(writer.fault).toMatchObject({ code: "ENOSPC" });
   for (const end = turn + 60; turn < end; turn += 1) print(turn);
   free();
+  clock.advance(RETRY_MS);
   expect(print(turn)).toBe(CHUNK);
   expect(writer.fault).toBeUndefined();
   expect(writer.tail).toBe(model.tail);
@@ -50,17 +55,23 @@ test("a terminal goes on while a real disk is full, and what was lost is a gap",
   expect(collect(source, 0, 64 * KIB).held).toEqual(model);
 });
 
-test("an agent keeps the rest and loses nothing when there is room again", () => {
+test("an agent keeps the rest and loses nothing when there is room again", {
+  timeout: 60_000,
+}, () => {
   const { disk, log, free } = openHalfFullDisk();
   using _disk = disk;
   if (disk.refused !== undefined) {
     expect(disk.refused).toMatch(permission);
     return;
   }
-  using writer = openLogWriter({ dir: log, clock: new ManualClock(), segmentBytes: SEGMENT_BYTES });
+  const clock = new ManualClock();
+  using writer = openLogWriter({ dir: log, clock, segmentBytes: SEGMENT_BYTES });
   const all = Buffer.alloc(200 * KIB, "an event\n");
   let done = 0;
-  for (let tries = 0; tries < 50; tries += 1) done += writer.append(1, all.subarray(done));
+  for (let tries = 0; tries < 50; tries += 1) {
+    done += writer.append(1, all.subarray(done));
+    clock.advance(RETRY_MS);
+  }
   expect(writer.fault).toMatchObject({ code: "ENOSPC" });
   expect([done > 0, done < all.length, writer.tail]).toEqual([true, true, done]);
   free();

@@ -1,8 +1,7 @@
 import { Fault } from "#contract/fault.ts";
-import type { IndexHeader } from "./index-format.ts";
+import { type IndexHeader, type IndexRecord, marks } from "./index-format.ts";
 import { findHeader } from "./log-end.ts";
 import { type LogIo, nodeIo } from "./log-io.ts";
-import { type LogRecord, toLogRecord } from "./log-record.ts";
 import type { LogChunk, LogSource, ReadOptions } from "./log-source.ts";
 import { LogTail } from "./log-tail.ts";
 import { listSegments } from "./segment-files.ts";
@@ -18,6 +17,13 @@ export interface LogFiles extends LogSource {
   /** The records with `from <= offset < to` that are still there. */
   records(from: number, to: number): Iterable<LogRecord>;
 }
+
+/** What the index says, for those who need more than bytes; `at_ms` is since the log's epoch. */
+export type LogRecord = { readonly offset: number; readonly at_ms: number } & (
+  | { readonly kind: "data"; readonly channel: number }
+  | { readonly kind: "lost" }
+  | { readonly kind: "resize"; readonly cols: number; readonly rows: number }
+);
 
 /** Opens nothing yet: a log that does not exist has the tail 0. */
 export function openLogFiles(dir: string): LogFiles {
@@ -149,5 +155,20 @@ class FileLog implements LogFiles {
     const first = this.first();
     const message = `There is no offset ${cursor} in this log: it begins at ${first} and ends at ${tail}. Read from ${first}, or follow from ${tail}.`;
     return new Fault("offset_out_of_range", message, { details: { tail, first } });
+  }
+}
+
+/** Undefined for a mark that this version does not know. */
+function toLogRecord(record: IndexRecord): LogRecord | undefined {
+  const place = { offset: record.offset, at_ms: record.time };
+  switch (record.mark) {
+    case marks.data:
+      return { ...place, kind: "data", channel: record.channel };
+    case marks.lost:
+      return { ...place, kind: "lost" };
+    case marks.resize:
+      return { ...place, kind: "resize", cols: record.a, rows: record.b };
+    default:
+      return undefined;
   }
 }

@@ -25,7 +25,7 @@ test("any number of readers, started at any time and place, see exactly what was
 }, () => {
   fc.assert(
     fc.property(steps, segmentBytes, (given, size) => play(given, size, [])),
-    { numRuns: 80 },
+    { numRuns: 60 },
   );
 });
 
@@ -33,7 +33,7 @@ test("a disk that fills or fails at any call costs nothing but what the count sa
   timeout,
 }, () => {
   fc.assert(fc.property(steps, segmentBytes, fc.array(trouble, { maxLength: 80 }), play), {
-    numRuns: 120,
+    numRuns: 100,
   });
 });
 

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { ManualClock } from "#base/manual-clock.ts";
 import { encodeHeader, HEADER_BYTES, RECORD_BYTES } from "./index-format.ts";
 import { openLogFiles } from "./log-files.ts";
-import { type LogWriterOptions, openLogWriter } from "./log-writer.ts";
+import { type LogWriterOptions, openLogWriter, RETRY_MS } from "./log-writer.ts";
 import { createFaultyIo, type Trouble } from "./testing/faulty-io.ts";
 import { collect, LogModel } from "./testing/log-model.ts";
 import { openTempDir } from "./testing/temp-dir.ts";
@@ -178,6 +178,7 @@ test("many failed retries leave one record, not one each", () => {
     expect(log.writer.append(2, Buffer.from("b"))).toBe(0);
     expect(log.writer.fault).toMatchObject({ code: "ENOSPC" });
   }
+  log.clock.advance(RETRY_MS);
   expect(log.writer.append(2, Buffer.from("b"))).toBe(1);
   expect(statSync(join(log.dir, `${FIRST}.idx`)).size).toBe(HEADER_BYTES + 2 * RECORD_BYTES);
 });
@@ -194,6 +195,34 @@ test("skipped bytes become a hole at once, without room for a new record, when t
     log.writer.skip(1);
   }
   expect([log.writer.tail, log.writer.lostBytes]).toEqual([9, 8]);
+});
+
+test("after a failure the disk is left alone for a moment, but a loss is noted at once", () => {
+  let calls = 0;
+  let full = false;
+  const io = createFaultyIo((call) => {
+    calls += 1;
+    return full && call === "writeSync" ? "full" : "none";
+  });
+  using log = openTestLog({ io });
+  const failing = () => {
+    const before = calls;
+    expect(log.writer.append(1, Buffer.alloc(40))).toBe(0);
+    log.writer.skip(40);
+    return calls - before;
+  };
+  log.writer.append(1, Buffer.from("a"));
+  log.writer.skip(1);
+  full = true;
+  expect([failing(), log.writer.tail]).toEqual([2, 42]);
+  expect([failing(), log.writer.tail]).toEqual([1, 82]);
+  // Here a new segment would have to be made, which fails; after that nothing is tried until it is time.
+  expect(failing()).toBeGreaterThan(1);
+  expect([failing(), failing(), log.writer.tail]).toEqual([0, 0, 100]);
+  full = false;
+  log.clock.advance(RETRY_MS);
+  expect(log.writer.append(1, Buffer.from("b"))).toBe(1);
+  expect(log.writer.tail).toBe(log.writer.lostBytes + 2);
 });
 
 test("a loss over whole segments that stops halfway leaves the tail where the files say it is", () => {
@@ -216,6 +245,7 @@ test("a mark made while an append could not be written survives the next one", (
   log.writer.append(1, Buffer.from("a"));
   troubles.push("none", "full");
   expect(log.writer.append(2, Buffer.from("b"))).toBe(0);
+  log.clock.advance(RETRY_MS);
   expect(log.writer.mark("resize", 90, 30)).toBe(true);
   expect(log.writer.append(3, Buffer.from("c"))).toBe(1);
   using source = openLogFiles(log.dir);
@@ -230,9 +260,10 @@ test("a record that was half replaced is written again before bytes are", () => 
   log.writer.append(1, Buffer.from("a"));
   troubles.push("none", "full");
   expect(log.writer.append(2, Buffer.from("b"))).toBe(0);
-  log.clock.advance(1);
+  log.clock.advance(RETRY_MS);
   troubles.push("part", "full");
   expect(log.writer.append(3, Buffer.from("b"))).toBe(0);
+  log.clock.advance(RETRY_MS);
   expect(log.writer.append(2, Buffer.from("b"))).toBe(1);
   using source = openLogFiles(log.dir);
   expect(source.read(1, { limit: 9 })).toMatchObject({ channel: 2 });
@@ -246,6 +277,7 @@ test("a reader does not keep a record that is replaced later", () => {
   troubles.push("none", "full");
   expect(log.writer.append(2, Buffer.from("b"))).toBe(0);
   expect(source.read(0, { limit: 9 })).toMatchObject({ channel: 1 });
+  log.clock.advance(RETRY_MS);
   expect(log.writer.append(3, Buffer.from("b"))).toBe(1);
   expect(source.read(1, { limit: 9 })).toMatchObject({ channel: 3 });
 });

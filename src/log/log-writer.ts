@@ -7,6 +7,9 @@ import { Retention } from "./retention.ts";
 import { SEGMENT_BYTES, segmentPath } from "./segment-files.ts";
 import { type SegmentPlace, type SegmentSetting, SegmentWriter } from "./segment-writer.ts";
 
+/** After a failure appends are not tried for this long: a flood of output on a full disk must not keep the host busy. */
+export const RETRY_MS = 20;
+
 export interface LogWriterOptions {
   readonly dir: string;
   readonly clock: Clock;
@@ -38,7 +41,10 @@ export interface LogWriter extends Disposable {
   readonly lostBytes: number;
   /** Stays until bytes are written again: the marker of a loss needs no room and proves nothing. */
   readonly fault: LogFault | undefined;
-  /** Says how many of the bytes are in the file now; the tail moved by that many (after what was skipped before). */
+  /**
+   * Says how many of the bytes are in the file now; the tail moved by that many (after what was skipped before).
+   * None for a moment after a failure, without trying.
+   */
   append(channel: number, bytes: Uint8Array): number;
   /** The next `count` bytes are lost. The tail passes them once a marker could be written. */
   skip(count: number): void;
@@ -57,6 +63,7 @@ export function openLogWriter(options: LogWriterOptions): LogWriter {
 }
 
 class FileLogWriter implements LogWriter {
+  readonly #clock: Clock;
   readonly #setting: SegmentSetting;
   readonly #retention: Retention;
   readonly #limitBytes: number;
@@ -66,10 +73,13 @@ class FileLogWriter implements LogWriter {
   /** Skipped bytes for which no marker could be written yet. */
   #owed = 0;
   #lostBytes = 0;
+  #replacements = 0;
   #fault: LogFault | undefined;
+  #retryAt: number | undefined;
 
   constructor(options: LogWriterOptions, io: LogIo, end: LogEnd | undefined) {
     const { dir, clock } = options;
+    this.#clock = clock;
     const segmentBytes = end?.header?.segmentBytes ?? options.segmentBytes ?? SEGMENT_BYTES;
     const epoch = end?.header?.epoch ?? clock.now();
     this.#setting = { dir, io, segmentBytes, epoch, time: logTime(clock, epoch, end?.time ?? 0) };
@@ -102,10 +112,10 @@ class FileLogWriter implements LogWriter {
   }
 
   append(channel: number, bytes: Uint8Array): number {
+    if (this.#isTooSoon() || this.#isBeyondLimit(bytes.length)) return 0;
     let done = 0;
     const whole = this.#attempt(() => {
       this.#payOwed();
-      if (this.#tail + bytes.length > this.#limitBytes) throw limitReached(this.#limitBytes);
       while (done < bytes.length) {
         const count = this.#current().write(channel, bytes, done);
         done += count;
@@ -114,14 +124,19 @@ class FileLogWriter implements LogWriter {
       // Also here, not only at a roll: many small records can make an index larger than its bytes.
       this.#retention.trim(this.#segment?.diskBytes ?? 0);
     });
-    if (whole && done > 0) this.#fault = undefined;
+    if (whole && done > 0) {
+      this.#fault = undefined;
+      this.#retryAt = undefined;
+    }
     return done;
   }
 
   skip(count: number): void {
+    const isFirst = this.#owed === 0;
     this.#owed += count;
     this.#lostBytes += count;
-    this.settle();
+    // The first is always tried: a hole needs no room and can be made where bytes could not.
+    if (isFirst || !this.#isTooSoon()) this.settle();
   }
 
   settle(): boolean {
@@ -136,10 +151,9 @@ class FileLogWriter implements LogWriter {
   }
 
   ensurePresent(): boolean {
-    const segment = this.#segment;
-    if (segment === undefined || segment.isPresent()) return false;
-    this.#attempt(() => this.#replace(segment));
-    return true;
+    const before = this.#replacements;
+    this.#attempt(() => this.#restore());
+    return this.#replacements > before;
   }
 
   [Symbol.dispose](): void {
@@ -150,17 +164,29 @@ class FileLogWriter implements LogWriter {
   #attempt(write: () => void): boolean {
     try {
       // Files that are not held open can be gone each time.
-      if (!this.#holdOpen && this.#segment?.isPresent() === false) this.#replace(this.#segment);
+      if (!this.#holdOpen) this.#restore();
       write();
       return true;
     } catch (error) {
       const code = errnoOf(error);
       if (code === undefined) throw error;
       this.#fault = { code, message: messageOf(error) };
+      this.#retryAt = this.#clock.monotonic() + RETRY_MS;
       return false;
     } finally {
       if (!this.#holdOpen) this.#segment?.[Symbol.dispose]();
     }
+  }
+
+  #isBeyondLimit(count: number): boolean {
+    if (this.#tail + this.#owed + count <= this.#limitBytes) return false;
+    const message = `the log has reached its limit of ${this.#limitBytes} bytes`;
+    this.#fault = { code: "limit", message };
+    return true;
+  }
+
+  #isTooSoon(): boolean {
+    return this.#retryAt !== undefined && this.#clock.monotonic() < this.#retryAt;
   }
 
   /** The segment that takes the byte at the tail. */
@@ -172,14 +198,15 @@ class FileLogWriter implements LogWriter {
 
   /** Until the new files are there the full segment stays the current one, so a failed roll is just tried again. */
   #roll(start: number): SegmentWriter {
+    const full = this.#segment;
+    const isPresent = full?.isPresent();
     const next = new SegmentWriter(this.#setting, fresh(start));
     next.open();
-    const full = this.#segment;
     this.#segment = next;
     if (full === undefined) return next;
-    if (full.isPresent()) this.#retention.add({ start: full.start, bytes: full.diskBytes });
-    else this.#retention.forget();
     full[Symbol.dispose]();
+    if (isPresent) this.#retention.add({ start: full.start, bytes: full.diskBytes });
+    else this.#retention.forget();
     this.#retention.trim(next.diskBytes);
     return next;
   }
@@ -208,8 +235,11 @@ class FileLogWriter implements LogWriter {
     this.#tail = to;
   }
 
-  #replace(gone: SegmentWriter): void {
+  #restore(): void {
+    const gone = this.#segment;
+    if (gone === undefined || gone.isPresent()) return;
     const { start, position } = gone;
+    this.#replacements += 1;
     this.#retention.forget();
     this.#segment = new SegmentWriter(this.#setting, { ...fresh(start), position });
     gone[Symbol.dispose]();
@@ -227,10 +257,4 @@ function fresh(start: number): SegmentPlace {
 function logTime(clock: Clock, epoch: number, last: number): () => number {
   const base = Math.max(last, clock.now() - epoch) - clock.monotonic();
   return () => Math.floor(base + clock.monotonic());
-}
-
-function limitReached(bytes: number): Error {
-  return Object.assign(new Error(`the log has reached its limit of ${bytes} bytes`), {
-    code: "limit",
-  });
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ManualClock } from "#base/manual-clock.ts";
 import { openLogFiles } from "./log-files.ts";
-import { type LogWriter, openLogWriter } from "./log-writer.ts";
+import { type LogWriter, openLogWriter, RETRY_MS } from "./log-writer.ts";
 import { createFaultyIo, type Trouble } from "./testing/faulty-io.ts";
 import { collect, LogModel } from "./testing/log-model.ts";
 import { openTempDir } from "./testing/temp-dir.ts";
@@ -104,6 +104,18 @@ test("files that are not held open are looked for at each append", () => {
   );
 });
 
+test("says that it had to, also when no file is held open", () => {
+  withLog(
+    ({ dir, writer }) => {
+      expect(writer.ensurePresent()).toBe(false);
+      rmSync(dir, { recursive: true });
+      expect(writer.ensurePresent()).toBe(true);
+      expect(writer.ensurePresent()).toBe(false);
+    },
+    { holdOpen: false },
+  );
+});
+
 test("a reader that held the removed files finishes them, then finds the new ones", () => {
   withLog(({ dir, writer }) => {
     using source = openLogFiles(dir);
@@ -160,6 +172,7 @@ test("a disk that fails while the files are made again is tried again by the nex
     troubles.push(...Array<Trouble>(good).fill("none"), "broken");
     expect(writer.ensurePresent()).toBe(true);
     expect(writer.fault).toMatchObject({ code: "EIO" });
+    clock.advance(RETRY_MS);
     expect(writer.append(2, Buffer.from("new"))).toBe(3);
     expectGapThen(dir, 250, "new");
   }

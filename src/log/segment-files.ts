@@ -3,7 +3,15 @@ import { isErrno } from "#base/errno.ts";
 import { HEADER_BYTES, type IndexHeader, parseHeader } from "./index-format.ts";
 import { type LogIo, readFully } from "./log-io.ts";
 
-/** Every segment of a log has this size, so the name of the one that holds an offset is arithmetic. */
+/**
+ * A log is a directory of segments of one size, each with an index that lives and dies with it:
+ *
+ *   0000000000000000  0000000000000000.idx     the first one is never evicted
+ *   0000000008388608  0000000008388608.idx     named after the offset of its first byte
+ *
+ * So the name of the file that holds an offset is arithmetic, a missing one below the tail is a gap, and the
+ * tail is where the last one ends. An index is made before its segment and removed after it.
+ */
 export const SEGMENT_BYTES = 4 * 1024 * 1024;
 
 /** Wide enough for every offset that a number can hold exactly. */

@@ -106,3 +106,35 @@ test("an agent's exit comes behind its last event, however long that waits for r
     "session.exited",
   ]);
 });
+
+test("a fact never lands inside a line of which half is written", async () => {
+  let room = Number.POSITIVE_INFINITY;
+  /** A disk with little room for lines; records of the index are small and always fit. */
+  const io = {
+    ...nodeIo,
+    writeSync: ((...args: Parameters<typeof nodeIo.writeSync>) => {
+      const [fd, bytes, from = 0, length = bytes.length, position = 0] = args;
+      if (length <= 48) return nodeIo.writeSync(fd, bytes, from, length, position);
+      if (room === 0) throw Object.assign(new Error("no space"), { code: "ENOSPC" });
+      const count = nodeIo.writeSync(fd, bytes, from, Math.min(length, room), position);
+      room -= count;
+      return count;
+    }) as typeof nodeIo.writeSync,
+  };
+  await using host = openTestSessions({ logIo: io });
+  const { session, child } = await host.open({ kind: "agent", argv: ["agent"] });
+  room = 60;
+  child.print(`{"type":"message.delta","text":"${"x".repeat(100)}"}\n`);
+  session.audience.attach("ana", "viewer", { takeover: false });
+  // There is room again, but the agent's line has not been tried again yet.
+  room = Number.POSITIVE_INFINITY;
+  host.clock.advance(50);
+  session.audience.detach("ana");
+  host.clock.advance(5000);
+  expect(readEvents(session).map((event) => event.type)).toEqual([
+    "session.opened",
+    "message.delta",
+    "session.attached",
+    "session.detached",
+  ]);
+});

@@ -32,6 +32,8 @@ export class SessionLogs implements Disposable {
   readonly #output: LogWriter;
   readonly #events: LogWriter;
   #waiting: Buffer[] = [];
+  /** The caller holds the rest of lines that were not kept whole. */
+  #isHeld = false;
   #retry: Disposable | undefined;
   #lookedAt: number;
 
@@ -92,8 +94,10 @@ export class SessionLogs implements Disposable {
 
   /** How many of the bytes of whole event lines are kept; the rest is the caller's to hold and to try again. */
   appendLines(lines: Buffer): number {
-    if (!this.#flushWaiting()) return 0;
+    if (!this.#isHeld && !this.#flushWaiting()) return 0;
     const kept = this.#events.append(channels.events, lines);
+    this.#isHeld = kept < lines.length && this.#events.fault?.code !== "limit";
+    if (!this.#isHeld) this.#flushWaiting();
     if (kept > 0) this.#deps.moved();
     return kept;
   }
@@ -124,6 +128,8 @@ export class SessionLogs implements Disposable {
   }
 
   #flushWaiting(): boolean {
+    // What is written may end in the middle of a line whose rest comes first.
+    if (this.#isHeld) return false;
     for (let head = this.#waiting[0]; head !== undefined; head = this.#waiting[0]) {
       const kept = this.#events.append(channels.events, head);
       if (kept < head.length) {
