@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Fault } from "#contract/fault.ts";
+import { nodeIo } from "#log/log-io.ts";
 import {
   createRequest,
   openTestSessions,
@@ -326,4 +327,47 @@ test("purging removes every trace", async () => {
   expect(() => host.sessions.get(session.id)).toThrow(
     expect.objectContaining({ code: "session_not_found" }),
   );
+});
+
+test("a close that waits for a spawn is answered when the spawn fails", async () => {
+  await using host = openTestSessions();
+  const release = host.spawner.holdNext();
+  host.spawner.failNext(new Fault("spawn_failed", "no"));
+  const opening = host.sessions.create(createRequest());
+  const [id = ""] = readdirSync(host.folder);
+  const closing = host.sessions.close(id, "user_requested");
+  release();
+  await expect(opening).rejects.toMatchObject({ code: "spawn_failed" });
+  await closing;
+});
+
+test("a key that met a full host may be used again", async () => {
+  await using host = openTestSessions({ live_cap: 1 });
+  const { child } = await host.open();
+  const request = createRequest({ labels: { idempotency_key: "k" } });
+  await expect(host.sessions.create(request)).rejects.toMatchObject({ code: "too_many" });
+  child.exit();
+  expect((await host.sessions.create(request)).isLive).toBe(true);
+});
+
+test("what a full disk did not take is a gap, and the session says so until bytes are kept again", async () => {
+  let isFull = false;
+  const io = {
+    ...nodeIo,
+    writeSync: ((...args: Parameters<typeof nodeIo.writeSync>) => {
+      if (isFull) throw Object.assign(new Error("no space"), { code: "ENOSPC" });
+      return nodeIo.writeSync(...args);
+    }) as typeof nodeIo.writeSync,
+  };
+  await using host = openTestSessions({ logIo: io });
+  const { session, child } = await host.open();
+  child.print("kept");
+  isFull = true;
+  child.print("lost");
+  expect(session.view().log_fault).toMatchObject({ code: "disk_full", lost_bytes: 4 });
+  isFull = false;
+  host.clock.advance(5000);
+  child.print("again");
+  expect(readOutput(session)).toBe("keptagain");
+  expect(session.view()).toMatchObject({ tail: 13, log_fault: { code: "gap", lost_bytes: 4 } });
 });

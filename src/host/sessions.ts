@@ -40,8 +40,6 @@ export class Sessions {
   readonly #deps: SessionsDeps;
   readonly #sessions = new Map<string, HostSession>();
   readonly #byKey = new Map<string, Promise<HostSession>>();
-  /** Starts that have not settled: a shutdown waits for them as well. */
-  readonly #starting = new Set<Promise<unknown>>();
   #shutdown: Promise<void> | undefined;
   #sweep: Disposable | undefined;
   readonly #unreadable: string[] = [];
@@ -107,7 +105,6 @@ export class Sessions {
     const known = key === undefined ? undefined : this.#byKey.get(key);
     if (known !== undefined) return await known;
     const starting = this.#start(request);
-    this.#starting.add(starting);
     if (key !== undefined) this.#byKey.set(key, starting);
     try {
       return await starting;
@@ -115,8 +112,6 @@ export class Sessions {
       // What never started may be tried again under the same key.
       if (key !== undefined) this.#byKey.delete(key);
       throw error;
-    } finally {
-      this.#starting.delete(starting);
     }
   }
 
@@ -154,7 +149,6 @@ export class Sessions {
     this.#sweep?.[Symbol.dispose]();
     // Those that run, and those that are just being started: a start that comes back finds that it is closing.
     await Promise.all(this.all().map((session) => session.close("host_shutdown")));
-    await Promise.allSettled(this.#starting);
     for (const session of this.all()) session.dispose();
   }
 

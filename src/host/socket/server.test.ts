@@ -6,8 +6,9 @@ import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { silentLogger } from "#base/logger.ts";
 import { openTestSessions, type TestSessions } from "#host/testing/open-test-sessions.ts";
+import { waitFor } from "#test/harness/eventually.ts";
 import { connectHost, type HostClient } from "./client.ts";
-import { encodeJson } from "./frames.ts";
+import { encodeJson, FrameReader } from "./frames.ts";
 import type { HostHealth } from "./methods.ts";
 import { openHostServer } from "./server.ts";
 
@@ -183,15 +184,40 @@ test("a client that asks and never reads is cut off alone", async () => {
 test("what moves while a notice is under way is told by the next one", async () => {
   await using served = await serve();
   const { session, child } = await served.host.open();
-  const client = await served.client();
-  using watch = await client.watch(session.id);
-  let wakes = 0;
-  for (let at = 0; at < 1000; at += 1) child.print("x");
-  while (watch.tail < 1000) {
-    await watch.changed();
-    wakes += 1;
-  }
-  expect(wakes).toBeLessThan(10);
+  const socket = connect(served.path);
+  const reader = new FrameReader();
+  const tails: number[] = [];
+  const { promise: caughtUp, resolve } = Promise.withResolvers<void>();
+  socket.on("data", (chunk) => {
+    for (const frame of reader.push(chunk)) {
+      if (frame.kind === "json" && "result" in Object(frame.value)) {
+        for (let at = 0; at < 1000; at += 1) child.print("x");
+      }
+      if (frame.kind !== "tail") continue;
+      tails.push(frame.notice.tail);
+      if (frame.notice.tail === 1000) resolve();
+    }
+  });
+  socket.write(encodeJson({ id: 1, method: "session.watch", params: { session_id: session.id } }));
+  await caughtUp;
+  socket.destroy();
+  expect(tails).toEqual([1, 1000]);
+});
+
+test("nothing of a client that has gone stays behind", async () => {
+  await using served = await serve();
+  const { session } = await served.host.open();
+  const before = [session.tails.size, session.changes.size, served.host.sessions.changes.size];
+  const client = await connectHost(served.path);
+  await client.watch(session.id);
+  await client.watchAll(() => undefined);
+  expect(session.tails.size).toBe(1);
+  client[Symbol.dispose]();
+  await client.closed;
+  await waitFor("the listeners to go", () => session.tails.size === 0);
+  expect([session.tails.size, session.changes.size, served.host.sessions.changes.size]).toEqual(
+    before,
+  );
 });
 
 test("nobody there is host_unavailable with the reason", async () => {
