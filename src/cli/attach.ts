@@ -1,9 +1,9 @@
 import { Fault } from "#contract/fault.ts";
-import { attachTerminal } from "./attached.ts";
 import { openLocal } from "./context.ts";
-import { parseOptions, parseSince } from "./options.ts";
+import { parseOptions, parseSince, refuseWords } from "./options.ts";
 import { runPiped } from "./piped.ts";
 import { findTarget } from "./target.ts";
+import { attachTerminal } from "./terminal/attached.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseOptions(argv, {
@@ -11,6 +11,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     view: { type: "boolean" },
     since: { type: "string" },
   });
+  refuseWords(positionals.slice(1));
   if (values.takeover === true && values.view === true) {
     throw new Fault("invalid_request", "--takeover and --view exclude each other");
   }

@@ -11,7 +11,8 @@ export async function run(argv: readonly string[]): Promise<number> {
     purge: { type: "boolean" },
     json: { type: "boolean" },
   });
-  if (positionals.length === 0)
+  // An empty word is a variable that was not set: it must not close whatever is the newest.
+  if (positionals.length === 0 || positionals.some((word) => word.trim() === ""))
     throw new Fault("invalid_request", "say which: reins close ID… (reins ps lists them)");
   using local = await openLocal();
   const closeOne = async (word: string): Promise<number> => {

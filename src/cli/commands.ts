@@ -6,6 +6,8 @@ export interface CommandSpec {
   readonly examples: readonly string[];
   /** Not shown in the list of commands. */
   readonly hidden?: boolean;
+  /** Its words are a program and its options, so `--help` behind them is not ours. */
+  readonly takesProgram?: boolean;
   readonly load: () => Promise<{ readonly run: Command }>;
 }
 
@@ -28,6 +30,7 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       JSON_OPTION,
     ],
     examples: ["reins run", "reins run -- npm test", "reins run -d --tty -- htop"],
+    takesProgram: true,
     load: () => import("./run.ts"),
   },
   attach: {

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -49,14 +50,27 @@ function describeCaller(): Caller {
     env: Object.fromEntries(env),
     work_dir: process.cwd(),
     umask: process.umask(),
+    open_files: findOpenFilesLimit(),
     workspace_id: "wsp_local",
     user_id: undefined,
   };
 }
 
+/** Of who started us: Node has raised our own. */
+function findOpenFilesLimit(): number | undefined {
+  try {
+    const text = readFileSync(`/proc/${process.ppid}/limits`, "latin1");
+    const soft = /^Max open files +(\d+)/m.exec(text)?.[1];
+    return soft === undefined ? undefined : Number(soft);
+  } catch {
+    // No /proc here, or our parent has gone.
+    return undefined;
+  }
+}
+
 /** How others see who holds control. */
 export function viewerName(): string {
-  const tty = process.env["SSH_TTY"] ?? process.env["TMUX_PANE"];
+  const tty = process.env.SSH_TTY ?? process.env.TMUX_PANE;
   return [
     "cli",
     userInfo().username,

@@ -11,5 +11,11 @@ export function sayFault(error: unknown): void {
   const fault = asFault(error);
   process.stderr.write(`reins: ${printable(fault.message)}\n`);
   // A bug: what is needed to find it.
-  if (!(error instanceof Fault) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  if (error instanceof Fault || !(error instanceof Error)) return;
+  for (const line of (error.stack ?? "").split("\n")) process.stderr.write(`${printable(line)}\n`);
+}
+
+export function hostGone(session_id: string): Fault {
+  const sentence = `the host has gone away; reins logs ${session_id} shows what was printed`;
+  return new Fault("host_unavailable", sentence);
 }

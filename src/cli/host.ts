@@ -1,9 +1,10 @@
+import { resolve } from "node:path";
 import { Fault } from "#contract/fault.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { findHost } from "#host/start-host.ts";
 import { withoutMarks } from "#proc/environment.ts";
 import { findDataDir } from "./context.ts";
-import { parseOptions } from "./options.ts";
+import { parseOptions, refuseWords } from "./options.ts";
 import { version } from "./version.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
@@ -11,8 +12,9 @@ export async function run(argv: readonly string[]): Promise<number> {
     "data-dir": { type: "string" },
     json: { type: "boolean" },
   });
-  const dataDir = values["data-dir"] ?? findDataDir();
-  const [action] = positionals;
+  const dataDir = resolve(values["data-dir"] ?? findDataDir());
+  const [action, ...others] = positionals;
+  refuseWords(others);
   if (action === undefined) return await serve(dataDir);
   if (action === "status") return await status(dataDir, values.json === true);
   if (action === "stop") return await stop(dataDir);
@@ -28,7 +30,7 @@ async function serve(dataDir: string): Promise<number> {
 
 /** Started by hand inside a session: the kernel shows our first environment for ever, so we start once more without. */
 function leaveSession(dataDir: string): void {
-  if (process.env["REINS_SESSION_ID"] === undefined || process.execve === undefined) return;
+  if (process.env.REINS_SESSION_ID === undefined || process.execve === undefined) return;
   const again = [process.execPath, process.argv[1] ?? "", "host", "--data-dir", dataDir];
   process.execve(process.execPath, again, withoutMarks(process.env));
 }

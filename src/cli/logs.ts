@@ -1,6 +1,8 @@
 import { followOutput, openOutput } from "#app/follow-output.ts";
+import type { Session } from "#contract/session.ts";
 import { openLocal } from "./context.ts";
-import { parseOptions, parseSince } from "./options.ts";
+import { hostGone } from "./exit.ts";
+import { parseOptions, parseSince, refuseWords } from "./options.ts";
 import { createFrameWriter, createRawWriter } from "./output-writer.ts";
 import { findTarget } from "./target.ts";
 
@@ -10,6 +12,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     since: { type: "string" },
     json: { type: "boolean" },
   });
+  refuseWords(positionals.slice(1));
   const since = parseSince(values.since);
   using local = await openLocal();
   const { session_id } = await findTarget(local.operations, positionals[0]);
@@ -20,15 +23,22 @@ export async function run(argv: readonly string[]): Promise<number> {
     values.json === true
       ? createFrameWriter()
       : createRawWriter({ isHistory: process.stdout.isTTY });
+  const isFollowing = values.follow === true;
   const interrupted = new AbortController();
   process.once("SIGINT", () => interrupted.abort());
   for await (const chunk of followOutput(source, watch, {
     since: from,
-    until: values.follow === true ? "final" : "now",
+    until: isFollowing ? "final" : "now",
     signal: interrupted.signal,
   })) {
     await writer.write(chunk);
   }
-  if (values.json === true && values.follow === true) await writer.end(watch.session);
+  if (!isFollowing || interrupted.signal.aborted) return 0;
+  if (!isFinal(watch.session)) throw hostGone(session_id);
+  await writer.end(watch.session);
   return 0;
+}
+
+function isFinal({ state }: Session): boolean {
+  return state.kind === "lost" || (state.kind === "exited" && state.final);
 }

@@ -1,7 +1,9 @@
-import { commands } from "./commands.ts";
+import { type CommandSpec, commands } from "./commands.ts";
 import { exitCodeOf, sayFault } from "./exit.ts";
 
 const USAGE_EXIT = 2;
+/** 128 and the number of SIGHUP. */
+const HANGUP_EXIT = 129;
 
 /** The exit code. Nothing is loaded that the command does not need. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -19,7 +21,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     );
     return USAGE_EXIT;
   }
-  if (wantsHelp(rest)) return await showHelp(name);
+  if (wantsHelp(spec, rest)) return await showHelp(name);
   endQuietlyWithReader();
   try {
     const { run } = await spec.load();
@@ -30,12 +32,15 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** `reins logs | head`: whoever read us has seen enough. */
+/** `reins logs | head`: whoever read us has seen enough. A terminal that was closed takes nothing more either. */
 function endQuietlyWithReader(): void {
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(0);
-    throw error;
-  });
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EPIPE") process.exit(0);
+      if (error.code === "EIO") process.exit(HANGUP_EXIT);
+      throw error;
+    });
+  }
 }
 
 async function showHelp(name: string | undefined): Promise<number> {
@@ -45,11 +50,10 @@ async function showHelp(name: string | undefined): Promise<number> {
   return 0;
 }
 
-/** Only before the words of a command that is to be run. */
-function wantsHelp(words: readonly string[]): boolean {
+function wantsHelp({ takesProgram }: CommandSpec, words: readonly string[]): boolean {
   const end = words.indexOf("--");
   const ours = end < 0 ? words : words.slice(0, end);
-  const first = ours.findIndex((word) => !word.startsWith("-"));
+  const first = takesProgram === true ? ours.findIndex((word) => !word.startsWith("-")) : -1;
   return (first < 0 ? ours : ours.slice(0, first)).some(
     (word) => word === "--help" || word === "-h",
   );

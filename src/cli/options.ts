@@ -15,10 +15,16 @@ export function parseOptions<O extends ParseArgsOptionsConfig>(
       strict: true,
     });
   } catch (error) {
-    const message =
-      error instanceof Error ? (error.message.split(". ")[0] ?? error.message) : String(error);
-    throw new Fault("invalid_request", message, { cause: error });
+    // The first sentence; the others explain how Node reads options.
+    const message = error instanceof Error ? error.message : String(error);
+    throw new Fault("invalid_request", message.split(/\.\s/)[0] ?? message, { cause: error });
   }
+}
+
+/** Words that a command has no use for are mistakes. */
+export function refuseWords([word]: readonly string[]): void {
+  if (word === undefined) return;
+  throw new Fault("invalid_request", `there is no use for ${JSON.stringify(word)} here`);
 }
 
 /** Splits at `--`, or before the first word that is neither an option nor an option's value. */
@@ -29,7 +35,8 @@ export function splitCommand(
   for (let at = 0; at < argv.length; at += 1) {
     const word = argv[at] ?? "";
     if (word === "--") return { ours: argv.slice(0, at), command: argv.slice(at + 1) };
-    if (!word.startsWith("-")) return { ours: argv.slice(0, at), command: argv.slice(at) };
+    if (!word.startsWith("-") || word === "-")
+      return { ours: argv.slice(0, at), command: argv.slice(at) };
     if (valued.includes(word)) at += 1;
   }
   return { ours: argv, command: [] };

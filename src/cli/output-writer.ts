@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { channelName } from "#contract/channels.ts";
 import type { Session } from "#contract/session.ts";
 import type { LogChunk } from "#log/log-source.ts";
-import { QueryFilter } from "./query-filter.ts";
+import { QueryFilter } from "./terminal/query-filter.ts";
 
 /** Where a session's output goes, as fast as it is taken there and no faster. */
 export interface OutputWriter {
@@ -39,9 +39,9 @@ export function createFrameWriter(): OutputWriter {
         ...encodeText(Buffer.from(chunk.bytes.buffer, chunk.bytes.byteOffset, chunk.bytes.length)),
       });
     },
-    async end({ state, tail }) {
+    async end({ state }) {
       if (state.kind !== "exited") return;
-      const { exit_code, signal, reason } = state;
+      const { exit_code, signal, reason, tail } = state;
       await print({ type: "exit", exit_code, signal, reason, tail });
     },
   };

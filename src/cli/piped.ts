@@ -1,9 +1,10 @@
+import { constants } from "node:os";
 import { followOutput, openOutput } from "#app/follow-output.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
 import type { Local } from "./context.ts";
-import { exitCodeOf, sayFault } from "./exit.ts";
+import { exitCodeOf, hostGone, sayFault } from "./exit.ts";
 import { createFrameWriter, createRawWriter } from "./output-writer.ts";
 
 export interface PipedOptions {
@@ -12,7 +13,7 @@ export interface PipedOptions {
   readonly forwardsInput: boolean;
 }
 
-const DETACHING = ["SIGHUP", "SIGTERM"] as const;
+const LEAVING = ["SIGHUP", "SIGTERM"] as const;
 const RETRY_MS = 50;
 
 /** A session as a part of a pipeline: its output to ours, our stdin and Ctrl-C to it, its exit code ours. */
@@ -24,36 +25,62 @@ export async function runPiped(
   const { session_id } = session;
   using watch = await local.host.watch(session_id);
   using source = openOutput(local.dir.sessions, session_id);
-  const left = new AbortController();
-  const interrupt = () =>
-    void local.operations["session.interrupt"]({ session_id }).catch(() => undefined);
-  const leave = () => left.abort();
-  process.on("SIGINT", interrupt);
-  for (const signal of DETACHING) process.on(signal, leave);
-  if (options.forwardsInput) void forwardInput(local, session_id, left.signal).catch(sayFault);
+  using signals = onSignals(local, session_id);
+  if (options.forwardsInput) void forwardInput(local, session_id, signals.over);
   const writer = options.json ? createFrameWriter() : createRawWriter({ isHistory: false });
-  const since = options.since ?? source.first();
-  for await (const chunk of followOutput(source, watch, {
-    since,
+  const following = {
+    since: options.since ?? source.first(),
     until: "exit",
-    signal: left.signal,
-  })) {
-    await writer.write(chunk);
+    signal: signals.over,
+  } as const;
+  for await (const chunk of followOutput(source, watch, following)) await writer.write(chunk);
+  const { leftBy } = signals;
+  if (leftBy !== undefined) {
+    process.stderr.write(`reins: left; ${session_id} goes on, reins attach brings you back\n`);
+    return 128 + constants.signals[leftBy];
   }
-  process.off("SIGINT", interrupt);
-  for (const signal of DETACHING) process.off(signal, leave);
-  process.stdin.destroy();
-  if (left.signal.aborted) return 0;
   await writer.end(watch.session);
   return codeOf(watch.session);
 }
 
+interface Signals extends Disposable {
+  /** The session has ended, or we leave it. */
+  readonly over: AbortSignal;
+  readonly leftBy: NodeJS.Signals | undefined;
+}
+
+/** Ctrl-C is for the program; whoever ends us does not end it. */
+function onSignals({ operations }: Local, session_id: Session["session_id"]): Signals {
+  const over = new AbortController();
+  let leftBy: NodeJS.Signals | undefined;
+  const interrupt = () => void operations["session.interrupt"]({ session_id }).catch(ignoreEnded);
+  const leave = (signal: NodeJS.Signals) => {
+    leftBy = signal;
+    over.abort();
+  };
+  process.on("SIGINT", interrupt);
+  for (const signal of LEAVING) process.on(signal, leave);
+  return {
+    over: over.signal,
+    get leftBy() {
+      return leftBy;
+    },
+    [Symbol.dispose]: () => {
+      over.abort();
+      process.off("SIGINT", interrupt);
+      for (const signal of LEAVING) process.off(signal, leave);
+      process.stdin.destroy();
+    },
+  };
+}
+
+function ignoreEnded(error: unknown): void {
+  if (!hasEnded(error)) sayFault(error);
+}
+
 function codeOf({ state, session_id }: Session): number {
   if (state.kind === "exited") return state.exit_code ?? 1;
-  const fault = new Fault(
-    "host_unavailable",
-    `the host has gone away; reins logs ${session_id} shows what was printed`,
-  );
+  const fault = hostGone(session_id);
   sayFault(fault);
   return exitCodeOf(fault);
 }
@@ -62,43 +89,40 @@ function codeOf({ state, session_id }: Session): number {
 async function forwardInput(
   local: Local,
   session_id: Session["session_id"],
-  signal: AbortSignal,
+  over: AbortSignal,
 ): Promise<void> {
-  for await (const chunk of process.stdin) {
-    // stdin gives bytes as long as no encoding is set.
-    const bytes: Buffer = chunk;
-    for (let at = 0; at < bytes.length && !signal.aborted; at += limits.input_bytes) {
-      if (!(await sendPatiently(local, session_id, bytes.subarray(at, at + limits.input_bytes))))
-        return;
+  try {
+    for await (const chunk of process.stdin) {
+      // stdin gives bytes as long as no encoding is set.
+      const bytes: Buffer = chunk;
+      for (let at = 0; at < bytes.length; at += limits.input_bytes) {
+        const data_b64 = bytes.subarray(at, at + limits.input_bytes).toString("base64");
+        await sendPatiently(local, { session_id, data_b64 });
+      }
     }
+    await sendPatiently(local, { session_id, eof: true });
+  } catch (error) {
+    // When all is over stdin is closed under us, and the program takes no more.
+    if (!over.aborted && !hasEnded(error)) sayFault(error);
   }
-  if (!signal.aborted) await send(local, { session_id, eof: true });
 }
 
-/** False when the program has ended. */
 async function sendPatiently(
-  local: Local,
-  session_id: Session["session_id"],
-  bytes: Buffer,
-): Promise<boolean> {
+  { operations }: Local,
+  input: Parameters<Local["operations"]["session.input"]>[0],
+): Promise<void> {
   for (;;) {
-    const answer = await send(local, { session_id, data_b64: bytes.toString("base64") });
-    if (answer !== "full") return answer === "sent";
+    try {
+      await operations["session.input"](input);
+      return;
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== "queue_full") throw error;
+    }
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
 }
 
-async function send(
-  local: Local,
-  input: Parameters<Local["operations"]["session.input"]>[0],
-): Promise<"sent" | "full" | "ended"> {
-  try {
-    await local.operations["session.input"](input);
-    return "sent";
-  } catch (error) {
-    if (error instanceof Fault && error.code === "queue_full") return "full";
-    if (error instanceof Fault && ["already_exited", "host_unavailable"].includes(error.code))
-      return "ended";
-    throw error;
-  }
+function hasEnded(error: unknown): boolean {
+  const codes = ["already_exited", "session_not_found", "host_unavailable"];
+  return error instanceof Fault && codes.includes(error.code);
 }

@@ -1,14 +1,15 @@
 import type { Session } from "#contract/session.ts";
 import type { SessionState } from "#contract/session-state.ts";
 import { openLocal } from "./context.ts";
-import { parseOptions } from "./options.ts";
+import { parseOptions, refuseWords } from "./options.ts";
 import { printable } from "./printable.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
-  const { values } = parseOptions(argv, {
+  const { values, positionals } = parseOptions(argv, {
     all: { type: "boolean", short: "a" },
     json: { type: "boolean" },
   });
+  refuseWords(positionals);
   using local = await openLocal();
   const sessions = await listAll(local.operations, values.all === true);
   if (values.json === true) {
@@ -89,5 +90,6 @@ function describeAge(ms: number): string {
 }
 
 function shorten(text: string, width: number): string {
-  return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
+  const characters = [...text];
+  return characters.length <= width ? text : `${characters.slice(0, width - 1).join("")}…`;
 }

@@ -1,11 +1,11 @@
 import { fstatSync } from "node:fs";
 import { resolve } from "node:path";
 import type { OperationInput } from "#contract/operations.ts";
-import { attachTerminal } from "./attached.ts";
 import { openLocal } from "./context.ts";
 import { parseOptions, parseSeconds, splitCommand } from "./options.ts";
 import { runPiped } from "./piped.ts";
-import { currentSize } from "./terminal-mode.ts";
+import { attachTerminal } from "./terminal/attached.ts";
+import { currentSize } from "./terminal/raw-mode.ts";
 
 const options = {
   detach: { type: "boolean", short: "d" },
@@ -23,12 +23,13 @@ export async function run(argv: readonly string[]): Promise<number> {
   const { values } = parseOptions(ours, options);
   const isTerminal = values.tty ?? (process.stdin.isTTY || command.length === 0);
   const isDetached = values.detach === true;
-  const isAttached = isTerminal && !isDetached && process.stdin.isTTY && process.stdout.isTTY;
+  const json = values.json === true;
+  const hasTerminal = process.stdin.isTTY && process.stdout.isTTY && !json;
+  const isAttached = isTerminal && !isDetached && hasTerminal;
   const forwardsInput = !isAttached && !isDetached && hasInput();
   const request = createRequest(values, { command, isTerminal, forwardsInput });
   using local = await openLocal();
   const session = await local.operations["session.create"](request);
-  const json = values.json === true;
   if (isDetached) {
     process.stdout.write(`${json ? JSON.stringify(session) : session.session_id}\n`);
     return 0;

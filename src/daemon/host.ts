@@ -2,6 +2,7 @@ import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { systemClock } from "#base/clock.ts";
 import { createFileLogger, type Logger } from "#base/logger.ts";
 import { asFault, toFaultBody } from "#contract/fault.ts";
+import { faults } from "#contract/faults.ts";
 import { limits } from "#contract/limits.ts";
 import { freeDiskBytes, openDescriptors, sessionCap } from "#host/capacity.ts";
 import { openDataDir } from "#host/data-dir.ts";
@@ -42,8 +43,9 @@ export async function runHost(options: HostOptions): Promise<number> {
     await host.stopped;
     return 0;
   } catch (error) {
-    sayReady({ error: toFaultBody(asFault(error)) });
-    return 1;
+    const fault = asFault(error);
+    sayReady({ error: toFaultBody(fault) });
+    return faults[fault.code].exit;
   }
 }
 

@@ -33,8 +33,11 @@ export function locateDataDir(path: string): DataDir {
 export function openDataDir(path: string): DataDir {
   const dir = locateDataDir(path);
   try {
+    // Looked at before anything is made or changed in it.
+    checkFormat(dir.path);
     makePrivate(dir.path);
     makePrivate(dir.sessions);
+    writeFormat(dir.path);
   } catch (error) {
     if (error instanceof Fault) throw error;
     throw new Fault(
@@ -46,7 +49,6 @@ export function openDataDir(path: string): DataDir {
       },
     );
   }
-  checkFormat(dir.path);
   if (dirname(dir.socket) !== dir.path) makePrivateElsewhere(dirname(dir.socket));
   return dir;
 }
@@ -65,12 +67,8 @@ function sentenceFor(error: unknown): string {
 }
 
 function checkFormat(path: string): void {
-  const file = join(path, "format");
-  const found = readFormat(file);
-  if (found === undefined) {
-    writeFileAtomic(file, `${DATA_FORMAT}\n`);
-    return;
-  }
+  const found = readFormat(join(path, "format"));
+  if (found === undefined) return;
   if (found > DATA_FORMAT || Number.isNaN(found)) {
     throw new Fault(
       "unsupported",
@@ -80,11 +78,17 @@ function checkFormat(path: string): void {
   }
 }
 
+function writeFormat(path: string): void {
+  const file = join(path, "format");
+  if (readFormat(file) === undefined) writeFileAtomic(file, `${DATA_FORMAT}\n`);
+}
+
 function readFormat(file: string): number | undefined {
   try {
     return Number.parseInt(readFileSync(file, "utf8"), 10);
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return undefined;
+    // A file where the directory should be is said by who makes the directory.
+    if (isErrno(error, "ENOENT", "ENOTDIR")) return undefined;
     throw error;
   }
 }

@@ -2,10 +2,12 @@
  * Cuts a terminal's output into plain bytes and whole control sequences, wherever the chunks were cut:
  *
  *   ground ──ESC──> escape ──[──> csi ──final byte──> ground
- *                     ├──] P X ^ _──> string ──BEL, or ESC \──> ground
+ *                     ├──]──────> osc ──BEL, or ESC \──> ground
+ *                     ├──P X ^ _──> string ──ESC \──> ground
  *                     └──anything else──> ground
  *
- * A sequence that does not end within a bound is given up and passed on as plain bytes.
+ * As in a terminal, CAN and SUB end whatever is open, and so does an ESC, with which the next one begins. A sequence
+ * that does not end within a bound is given up and passed on as plain bytes.
  */
 export interface VtListener {
   plain(bytes: Uint8Array): void;
@@ -13,16 +15,17 @@ export interface VtListener {
   sequence(bytes: Uint8Array): void;
 }
 
-type State = "ground" | "control" | "escape" | "csi" | "string" | "string_escape";
+type State = "ground" | "control" | "escape" | "csi" | "osc" | "string" | "string_escape";
 
 const ESC = 0x1b;
 const BEL = 0x07;
 const CAN = 0x18;
 const SUB = 0x1a;
 const ENQ = 0x05;
+const BACKSLASH = 0x5c;
 /** Longer ones are pictures or nonsense. */
-const SEQUENCE_BYTES = 4096;
-const STRING_OPENERS = new Set([..."]PX^_"].map((letter) => letter.charCodeAt(0)));
+export const SEQUENCE_BYTES = 4096;
+const STRING_OPENERS = new Set([..."PX^_"].map((letter) => letter.charCodeAt(0)));
 
 export class VtScanner {
   readonly #listener: VtListener;
@@ -48,14 +51,29 @@ export class VtScanner {
         if (at < bytes.length) this.#state = "control";
         continue;
       }
-      this.#state = next(this.#state, bytes[at] ?? 0);
+      const byte = bytes[at] ?? 0;
+      const restart = findRestart(this.#state, byte);
+      if (restart !== undefined) {
+        this.#listener.sequence(bytes.subarray(begin, at - restart.back));
+        begin = at - restart.back;
+        this.#state = restart.state;
+        continue;
+      }
+      this.#state = next(this.#state, byte);
       at += 1;
-      if (this.#state === "ground" || at - begin > SEQUENCE_BYTES) {
+      if (this.#state === "ground" || at - begin >= SEQUENCE_BYTES) {
         this.#sequence(bytes.subarray(begin, at));
         begin = at;
       }
     }
     if (begin < bytes.length) this.#held = Uint8Array.from(bytes.subarray(begin));
+  }
+
+  /** What is still open is passed on as plain bytes. */
+  end(): void {
+    this.#plain(this.#held);
+    this.#held = new Uint8Array();
+    this.#state = "ground";
   }
 
   #sequence(bytes: Uint8Array): void {
@@ -75,6 +93,16 @@ function findControl(bytes: Uint8Array, from: number): number {
   return bytes.length;
 }
 
+/** An ESC inside of a sequence: `back` bytes before this one the next sequence has begun. */
+function findRestart(
+  state: State,
+  byte: number,
+): { readonly back: number; readonly state: State } | undefined {
+  if ((state === "escape" || state === "csi") && byte === ESC) return { back: 0, state: "control" };
+  if (state === "string_escape" && byte !== BACKSLASH) return { back: 1, state: "escape" };
+  return undefined;
+}
+
 type Step = (byte: number) => State;
 
 const steps: Readonly<Record<State, Step>> = {
@@ -82,13 +110,15 @@ const steps: Readonly<Record<State, Step>> = {
   control: (byte) => (byte === ESC ? "escape" : "ground"),
   escape: (byte) => {
     if (byte === 0x5b) return "csi";
+    if (byte === 0x5d) return "osc";
     if (STRING_OPENERS.has(byte)) return "string";
     // Intermediates such as `(` have one more byte to come.
     return byte >= 0x20 && byte <= 0x2f ? "escape" : "ground";
   },
   csi: (byte) => (byte >= 0x40 && byte <= 0x7e ? "ground" : "csi"),
-  string: (byte) => (byte === BEL ? "ground" : byte === ESC ? "string_escape" : "string"),
-  string_escape: (byte) => (byte === 0x5c ? "ground" : "string"),
+  osc: (byte) => (byte === BEL ? "ground" : byte === ESC ? "string_escape" : "osc"),
+  string: (byte) => (byte === ESC ? "string_escape" : "string"),
+  string_escape: () => "ground",
 };
 
 function next(state: State, byte: number): State {

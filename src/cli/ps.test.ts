@@ -1,0 +1,90 @@
+import { expect, test } from "vitest";
+import type { Session } from "#contract/session.ts";
+import type { SessionState } from "#contract/session-state.ts";
+import { describeState, renderTable } from "./ps.ts";
+
+const NOW = Date.UTC(2026, 0, 10);
+const SECOND = 1000;
+const HOUR = 3600 * SECOND;
+
+function createSession(change: Partial<Record<keyof Session, unknown>>, age = 0): Session {
+  // Only what a table shows; the rest of a session plays no part.
+  return {
+    session_id: "ses_0123456789abcdef",
+    state: { kind: "running" },
+    kind: "terminal",
+    title: "bash",
+    work_dir: "/work",
+    created_at: new Date(NOW - age).toISOString(),
+    ...change,
+  } as Session;
+}
+
+const exited = { kind: "exited", reason: "exited", tail: 0, final: true } as const;
+
+test("sessions are a table", () => {
+  const table = renderTable(
+    [
+      createSession({}, 5 * SECOND),
+      createSession(
+        {
+          session_id: "ses_zzzzzzzzzzzzzzzz",
+          state: { ...exited, exit_code: 3, signal: null },
+          kind: "command",
+          title: "npm test",
+          work_dir: "/work/a b",
+        },
+        50 * HOUR,
+      ),
+    ],
+    NOW,
+  );
+  expect(table).toBe(
+    [
+      "ID                    STATE     KIND      AGE  TITLE     DIRECTORY",
+      "ses_0123456789abcdef  running   terminal  5s   bash      /work",
+      "ses_zzzzzzzzzzzzzzzz  exited 3  command   2d   npm test  /work/a b",
+      "",
+    ].join("\n"),
+  );
+});
+
+test.each([
+  [-5 * SECOND, "0s"],
+  [59 * SECOND, "59s"],
+  [60 * SECOND, "1m"],
+  [HOUR - 1, "59m"],
+  [HOUR, "1h"],
+  [24 * HOUR - 1, "23h"],
+  [24 * HOUR, "1d"],
+  [400 * 24 * HOUR, "400d"],
+])("an age of %i ms is %s", (age, shown) => {
+  expect(renderTable([createSession({}, age)], NOW)).toContain(
+    `terminal  ${shown.padEnd(3)}  bash`,
+  );
+});
+
+test.each<[string, SessionState]>([
+  ["starting", { kind: "starting" }],
+  ["running", { kind: "running" }],
+  ["exited 0", { ...exited, exit_code: 0, signal: null }],
+  ["exited ?", { ...exited, exit_code: null, signal: null }],
+  ["SIGKILL", { ...exited, exit_code: 137, signal: "SIGKILL" }],
+  ["lost", { kind: "lost", reason: "host_lost" }],
+])("shows %s", (shown, state) => {
+  expect(describeState(state)).toBe(shown);
+});
+
+test("a title and a directory cannot do anything to the terminal", () => {
+  const title = "\x1b]0;owned\x07\nses_fake  running";
+  const table = renderTable([createSession({ title, work_dir: "/tmp/\x1b[2J\nx" })], NOW);
+  expect(table.split("\n")).toHaveLength(3);
+  expect(table).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
+});
+
+test("a long title is cut, never inside of a character", () => {
+  const row = (title: string) => renderTable([createSession({ title })], NOW).split("\n")[1];
+  expect(row("x".repeat(40))).toContain(`${"x".repeat(40)}  /work`);
+  expect(row("x".repeat(41))).toContain(`${"x".repeat(39)}…  /work`);
+  expect(row("💡".repeat(41))).toContain(`${"💡".repeat(39)}…`);
+});

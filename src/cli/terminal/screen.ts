@@ -1,0 +1,60 @@
+import { writeTo } from "#cli/output-writer.ts";
+import { ModeTracker } from "./mode-tracker.ts";
+import { QueryFilter } from "./query-filter.ts";
+
+const NEWLINE = 0x0a;
+
+/** This terminal as a session's output reaches it: history without its questions, the rest as it is. */
+export class Screen {
+  readonly #modes = new ModeTracker();
+  readonly #filter = new QueryFilter();
+  readonly #historyEnd: number;
+  /** A command that is being run begins on a line of its own. */
+  #isAtLineStart = true;
+
+  constructor({ historyEnd }: { readonly historyEnd: number }) {
+    this.#historyEnd = historyEnd;
+  }
+
+  /** A full-screen program is on. */
+  get isAlternate(): boolean {
+    return this.#modes.isAlternate;
+  }
+
+  /** Takes note of what was printed before the part that is to be shown. */
+  skip(bytes: Uint8Array): void {
+    this.#modes.push(bytes);
+    this.#filter.push(bytes);
+  }
+
+  /** Brings the terminal to where what was skipped has left it. */
+  async recall(): Promise<void> {
+    await this.#print(Buffer.from(this.#modes.redo()));
+  }
+
+  async write(offset: number, bytes: Uint8Array): Promise<void> {
+    const past = Math.max(0, Math.min(bytes.length, this.#historyEnd - offset));
+    this.#modes.push(bytes);
+    await this.#print(this.#filter.push(bytes.subarray(0, past)));
+    if (past === bytes.length) return;
+    // A sequence may have begun in history and end live.
+    await this.#print(Buffer.concat([this.#filter.end(), bytes.subarray(past)]));
+  }
+
+  /** Our own words to whoever sits here, on a line of their own. */
+  notice(text: string): void {
+    process.stderr.write(`${this.#isAtLineStart ? "\r" : "\r\n"}[reins: ${text}]\r\n`);
+    this.#isAtLineStart = true;
+  }
+
+  /** What makes this a shell's terminal again. */
+  undo(): string {
+    return this.#modes.undo();
+  }
+
+  async #print(bytes: Uint8Array): Promise<void> {
+    if (bytes.length === 0) return;
+    this.#isAtLineStart = bytes.at(-1) === NEWLINE;
+    await writeTo(process.stdout, bytes);
+  }
+}

@@ -1,0 +1,144 @@
+import { type Local, viewerName } from "#cli/context.ts";
+import { Fault } from "#contract/fault.ts";
+import type { Session } from "#contract/session.ts";
+import type { HostClient } from "#host/socket/client.ts";
+import type { Size } from "./raw-mode.ts";
+
+export type Role = "viewer" | "controller";
+
+export interface SeatRequest {
+  readonly role: Role;
+  readonly takeover: boolean;
+}
+
+/** Control if it is free or asked for by force, else a place among the viewers. */
+export async function openSeat(
+  { host }: Local,
+  { session_id }: Session,
+  { role, takeover }: SeatRequest,
+): Promise<Seat> {
+  const attach = async (as: Role): Promise<Seat> => {
+    const request = { session_id, viewer: viewerName(), role: as, takeover };
+    const { attachment, generation, session } = await host.call("session.attach", request);
+    return new Seat({ host, attachment, generation: generation ?? undefined, session });
+  };
+  try {
+    return await attach(role);
+  } catch (error) {
+    if (!isOneOf(error, ["not_controller", "already_exited"])) throw error;
+    return await attach("viewer");
+  }
+}
+
+export interface SeatDeps {
+  readonly host: Pick<HostClient, "call">;
+  readonly attachment: number;
+  readonly generation: number | undefined;
+  readonly session: Session;
+}
+
+/** A place at a session. Whoever holds control types and sets the size; the others watch, and their keys go nowhere. */
+export class Seat {
+  readonly #host: SeatDeps["host"];
+  readonly #attachment: number;
+  readonly #byId: { readonly session_id: Session["session_id"] };
+  #generation: number | undefined;
+  #isTaking = false;
+  #ahead: Buffer[] = [];
+  /** Who typed here when we came, if it was not us. */
+  readonly holder: string | undefined;
+  /** Called with what nobody expected. */
+  onError: (error: unknown) => void = () => undefined;
+
+  constructor({ host, attachment, generation, session }: SeatDeps) {
+    this.#host = host;
+    this.#attachment = attachment;
+    this.#byId = { session_id: session.session_id };
+    this.#generation = generation;
+    this.holder = generation === undefined ? session.controller?.holder : undefined;
+  }
+
+  type(bytes: Buffer): void {
+    const generation = this.#generation;
+    if (generation === undefined) {
+      // Typed right behind the key that takes control: it is for then.
+      if (this.#isTaking && this.#ahead.length < AHEAD_CHUNKS) this.#ahead.push(bytes);
+      return;
+    }
+    const data_b64 = bytes.toString("base64");
+    this.#send(this.#host.call("session.input", { ...this.#byId, data_b64, generation }));
+  }
+
+  resize(size: Size): void {
+    const generation = this.#generation;
+    if (generation === undefined) return;
+    this.#send(this.#host.call("session.resize", { ...this.#byId, ...size, generation }));
+  }
+
+  /** By force; the size becomes ours. */
+  take(size: () => Size): void {
+    if (this.#generation !== undefined || this.#isTaking) return;
+    this.#isTaking = true;
+    const take = async () => {
+      try {
+        await this.#take({ takeover: true });
+        this.resize(size());
+        for (const bytes of this.#ahead) this.type(bytes);
+      } finally {
+        this.#isTaking = false;
+        this.#ahead = [];
+      }
+    };
+    this.#send(take());
+  }
+
+  renew(): void {
+    this.#send(this.#renew());
+  }
+
+  /** A full-screen program should paint itself anew for who saw only a part. */
+  repaint(): void {
+    this.#send(this.#host.call("session.signal", { ...this.#byId, signal: "SIGWINCH" }));
+  }
+
+  /** Who has taken control from us; said once. */
+  lostTo({ controller }: Session): string | undefined {
+    if (this.#generation === undefined || controller === null) return undefined;
+    if (controller.generation <= this.#generation) return undefined;
+    this.#generation = undefined;
+    return controller.holder;
+  }
+
+  async #take({ takeover }: { readonly takeover: boolean }): Promise<void> {
+    const attachment = this.#attachment;
+    const { generation } = await this.#host.call("session.take", { attachment, takeover });
+    this.#generation = generation;
+  }
+
+  /** A lease that ran out while this process was stopped is taken again, unless somebody else has it now. */
+  async #renew(): Promise<void> {
+    const { held } = await this.#host.call("session.renew", { attachment: this.#attachment });
+    if (!held && this.#generation !== undefined) await this.#take({ takeover: false });
+  }
+
+  #send(work: Promise<unknown>): void {
+    void work.catch((error) => {
+      if (!isOneOf(error, EXPECTED)) this.onError(error);
+    });
+  }
+}
+
+/** What somebody types within one answer of the host. */
+const AHEAD_CHUNKS = 256;
+/** It ended, was taken or does not read: whatever it is, the session itself tells. */
+const EXPECTED = [
+  "not_controller",
+  "already_exited",
+  "session_not_found",
+  "host_unavailable",
+  "queue_full",
+];
+
+function isOneOf(error: unknown, codes: readonly string[]): boolean {
+  return error instanceof Fault && codes.includes(error.code);
+}

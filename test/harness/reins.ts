@@ -1,0 +1,207 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { locateDataDir } from "#host/data-dir.ts";
+import { findHost } from "#host/start-host.ts";
+import { waitFor } from "./eventually.ts";
+import { binPath } from "./host.ts";
+import { isAlive } from "./processes.ts";
+import type { RunResult } from "./run-program.ts";
+import { openTempDir } from "./temp-dir.ts";
+
+/** A busy machine takes its time; nothing waits longer than it has to. */
+const WAIT_MS = 30_000;
+
+export interface StartOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+  /** Nothing by default: /dev/null. `pipe` leaves it open for the test to write to. */
+  readonly input?: string | Buffer | "pipe";
+}
+
+/** A `reins` that is running. */
+export interface Running {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  readonly stdout: () => Buffer;
+  readonly stderr: () => string;
+  readonly ended: Promise<RunResult>;
+  /** Waits until stdout holds this text. */
+  says(text: string): Promise<void>;
+}
+
+/** The real `bin/reins` with a data directory of its own, whose host ends with the scope. */
+export interface Reins extends AsyncDisposable {
+  /** A place for the test's own files, which is also where commands run. */
+  readonly path: string;
+  readonly home: string;
+  readonly env: NodeJS.ProcessEnv;
+  run(args: readonly string[], options?: StartOptions): Promise<RunResult>;
+  start(args: readonly string[], options?: StartOptions): Running;
+  /** Starts a session in the background and answers its id. */
+  detach(args: readonly string[]): Promise<string>;
+  /** As `ps --json` lists them, the ended ones included. */
+  sessions(): Promise<readonly ListedSession[]>;
+  session(id: string): Promise<ListedSession>;
+  /** The pid of the host, if one runs. */
+  hostPid(): Promise<number | undefined>;
+}
+
+export interface ListedSession {
+  readonly session_id: string;
+  readonly kind: string;
+  readonly mode: string;
+  readonly title: string;
+  readonly pid: number;
+  readonly tail: number;
+  readonly state: {
+    readonly kind: string;
+    readonly exit_code?: number;
+    readonly signal?: string | null;
+    readonly reason?: string;
+    readonly detail?: string;
+  };
+}
+
+export async function openReins(): Promise<Reins> {
+  await using stack = new AsyncDisposableStack();
+  const { path } = stack.use(openTempDir());
+  const home = join(path, "home");
+  const env = environment(path, home);
+  const start: Reins["start"] = (args, options) =>
+    startProgram([process.execPath, binPath, ...args], {
+      cwd: path,
+      ...options,
+      env: { ...env, ...options?.env },
+    });
+  const run: Reins["run"] = (args, options) => start(args, options).ended;
+  const hostPid = () => findHostPid(home);
+  const sessions = async () => JSON.parse((await run(["ps", "-a", "--json"])).stdout).sessions;
+  stack.defer(() => endAll({ path, home, run, hostPid }));
+  const owned = stack.move();
+  return {
+    path,
+    home,
+    env,
+    run,
+    start,
+    detach: async (args) => succeed(await run(["run", "--detach", ...args])).trim(),
+    sessions,
+    session: async (id) => find(await sessions(), id),
+    hostPid,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Stdout of what must not fail. */
+export function succeed({ code, stdout, stderr }: RunResult): string {
+  if (code !== 0) throw new Error(`reins ended with ${code}: ${stderr}`);
+  return stdout;
+}
+
+/** `reins` itself is on the path, so that shells find it, and runs with this Node. */
+function environment(path: string, home: string): NodeJS.ProcessEnv {
+  const bin = join(path, "bin");
+  const user = join(path, "user");
+  for (const folder of [bin, user]) mkdirSync(folder);
+  writeFileSync(join(bin, "reins"), `#!/bin/sh\nexec '${process.execPath}' '${binPath}' "$@"\n`);
+  chmodSync(join(bin, "reins"), 0o755);
+  const own = Object.entries(process.env).filter(([name]) => !/^(REINS_|TMUX)/.test(name));
+  return {
+    ...Object.fromEntries(own),
+    // The cache of compiled code stays warm, everything else of the user is left alone.
+    XDG_CACHE_HOME: process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"),
+    PATH: `${bin}:${process.env.PATH ?? ""}`,
+    HOME: user,
+    REINS_HOME: home,
+  };
+}
+
+function startProgram(argv: readonly string[], options: StartOptions): Running {
+  const [program = "", ...args] = argv;
+  const { input, env, cwd } = options;
+  const child = spawn(program, args, {
+    cwd,
+    env,
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+  });
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  child.stdout?.on("data", (bytes: Buffer) => stdout.push(bytes));
+  child.stderr?.on("data", (bytes: Buffer) => stderr.push(bytes));
+  // Whoever does not read to the end is no failure of the test.
+  child.stdin?.on("error", () => undefined);
+  if (input !== undefined && input !== "pipe") child.stdin?.end(input);
+  const out = () => Buffer.concat(stdout);
+  const err = () => Buffer.concat(stderr).toString();
+  const end = async () => {
+    const [code, signal] = await once(child, "close");
+    return { code, signal, stdout: out().toString(), stderr: err() };
+  };
+  return {
+    child,
+    pid: child.pid ?? 0,
+    stdout: out,
+    stderr: err,
+    ended: end(),
+    says: async (text) => {
+      const what = `${args.slice(1).join(" ")} says ${JSON.stringify(text)}`;
+      await waitFor(what, () => out().toString().includes(text), { timeout: WAIT_MS });
+    },
+  };
+}
+
+interface Ending extends Pick<Reins, "path" | "home" | "run" | "hostPid"> {}
+
+/** Nothing may be left: not the host, and nothing else that knows of this directory. */
+async function endAll({ path, home, run, hostPid }: Ending): Promise<void> {
+  if (existsSync(join(home, "host.lock"))) {
+    // A host that was killed has left its sessions; the next one ends them.
+    if ((await hostPid()) === undefined) succeed(await run(["ps"]));
+    const pid = await hostPid();
+    succeed(await run(["host", "stop"]));
+    await waitFor(`the host ${pid} ends`, () => pid === undefined || !isAlive(pid));
+  }
+  try {
+    await waitFor("nothing is left", () => findMarked(path).length === 0);
+  } catch (error) {
+    throw new Error(`left behind: ${findMarked(path).join("; ")}`, { cause: error });
+  }
+}
+
+function findMarked(mark: string): string[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  const marked = pids.filter((pid) =>
+    ["environ", "cmdline"].some((file) => read(`/proc/${pid}/${file}`).includes(mark)),
+  );
+  return marked.map((pid) => `${pid} ${read(`/proc/${pid}/cmdline`).replaceAll("\0", " ")}`);
+}
+
+async function findHostPid(home: string): Promise<number | undefined> {
+  using host = await findHost(locateDataDir(home));
+  return host?.hello.pid;
+}
+
+function find(sessions: readonly ListedSession[], id: string): ListedSession {
+  const session = sessions.find(({ session_id }) => session_id === id);
+  if (session === undefined) throw new Error(`reins ps does not list ${id}`);
+  return session;
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    // It has ended.
+    return "";
+  }
+}
