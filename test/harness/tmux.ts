@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { waitFor } from "./eventually.ts";
 import type { Reins } from "./reins.ts";
