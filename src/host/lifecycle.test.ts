@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Fault } from "#contract/fault.ts";
-import { nodeIo } from "#log/log-io.ts";
+import { FullDisk } from "./testing/full-disk.ts";
 import {
   createRequest,
   openTestSessions,
@@ -351,21 +351,14 @@ test("a key that met a full host may be used again", async () => {
 });
 
 test("what a full disk did not take is a gap, and the session says so until bytes are kept again", async () => {
-  let isFull = false;
-  const io = {
-    ...nodeIo,
-    writeSync: ((...args: Parameters<typeof nodeIo.writeSync>) => {
-      if (isFull) throw Object.assign(new Error("no space"), { code: "ENOSPC" });
-      return nodeIo.writeSync(...args);
-    }) as typeof nodeIo.writeSync,
-  };
-  await using host = openTestSessions({ logIo: io });
+  const disk = new FullDisk();
+  await using host = openTestSessions({ logIo: disk.io });
   const { session, child } = await host.open();
   child.print("kept");
-  isFull = true;
+  disk.room = 0;
   child.print("lost");
   expect(session.view().log_fault).toMatchObject({ code: "disk_full", lost_bytes: 4 });
-  isFull = false;
+  disk.room = Number.POSITIVE_INFINITY;
   host.clock.advance(5000);
   child.print("again");
   expect(readOutput(session)).toBe("keptagain");

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ManualClock } from "#base/manual-clock.ts";
 import { limits } from "#contract/limits.ts";
+import { FullDisk } from "#host/testing/full-disk.ts";
 import { openTestSessions, readEvents, readOutput } from "#host/testing/open-test-sessions.ts";
-import { nodeIo } from "#log/log-io.ts";
 import { AgentLines } from "./agent-lines.ts";
 
 test("lines arrive whole and in order, however they are cut and however often the disk is full", () => {
@@ -78,17 +78,10 @@ test("an agent's stdout is its events, its stderr its output, its stdin open", a
 });
 
 test("an agent's exit comes behind its last event, however long that waits for room", async () => {
-  let isFull = false;
-  const io = {
-    ...nodeIo,
-    writeSync: ((...args: Parameters<typeof nodeIo.writeSync>) => {
-      if (isFull) throw Object.assign(new Error("no space"), { code: "ENOSPC" });
-      return nodeIo.writeSync(...args);
-    }) as typeof nodeIo.writeSync,
-  };
-  await using host = openTestSessions({ logIo: io });
+  const disk = new FullDisk();
+  await using host = openTestSessions({ logIo: disk.io });
   const { session, child } = await host.open({ kind: "agent", argv: ["agent"] });
-  isFull = true;
+  disk.room = 0;
   child.print('{"type":"turn.started"}\n');
   expect(child.isPaused).toBe(true);
   child.print('{"type":"turn.ended"}\n');
@@ -96,7 +89,7 @@ test("an agent's exit comes behind its last event, however long that waits for r
   child.finish();
   host.clock.advance(10_000);
   expect(session.isLive).toBe(true);
-  isFull = false;
+  disk.room = Number.POSITIVE_INFINITY;
   host.clock.advance(1000);
   expect(session.view().state).toMatchObject({ kind: "exited", exit_code: 3, final: true });
   expect(readEvents(session).map((event) => event.type)).toEqual([
@@ -108,26 +101,14 @@ test("an agent's exit comes behind its last event, however long that waits for r
 });
 
 test("a fact never lands inside a line of which half is written", async () => {
-  let room = Number.POSITIVE_INFINITY;
-  /** A disk with little room for lines; records of the index are small and always fit. */
-  const io = {
-    ...nodeIo,
-    writeSync: ((...args: Parameters<typeof nodeIo.writeSync>) => {
-      const [fd, bytes, from = 0, length = bytes.length, position = 0] = args;
-      if (length <= 48) return nodeIo.writeSync(fd, bytes, from, length, position);
-      if (room === 0) throw Object.assign(new Error("no space"), { code: "ENOSPC" });
-      const count = nodeIo.writeSync(fd, bytes, from, Math.min(length, room), position);
-      room -= count;
-      return count;
-    }) as typeof nodeIo.writeSync,
-  };
-  await using host = openTestSessions({ logIo: io });
+  const disk = new FullDisk();
+  await using host = openTestSessions({ logIo: disk.io });
   const { session, child } = await host.open({ kind: "agent", argv: ["agent"] });
-  room = 60;
+  disk.room = 60;
   child.print(`{"type":"message.delta","text":"${"x".repeat(100)}"}\n`);
   session.audience.attach("ana", "viewer", { takeover: false });
   // There is room again, but the agent's line has not been tried again yet.
-  room = Number.POSITIVE_INFINITY;
+  disk.room = Number.POSITIVE_INFINITY;
   host.clock.advance(50);
   session.audience.detach("ana");
   host.clock.advance(5000);
