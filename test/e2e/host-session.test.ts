@@ -159,7 +159,7 @@ test.each(["terminal", "command"] as const)(
   async (kind) => {
     await using host = await openTestHost();
     const marker = `8${process.pid}2.5`;
-    const command = `(trap '' HUP; while read -r line; do echo "late $line"; done < <(sleep 0.2; echo 1; exec sleep ${marker})) & echo early; exit 5`;
+    const command = `trap '' HUP; (while read -r line; do echo "late $line"; done < <(sleep 0.2; echo 1; exec sleep ${marker})) & echo early; exit 5`;
     const { session_id } = await host.create({ kind, argv: ["bash", "-c", command] });
     const session = await ended(host, session_id);
     expect(session.state).toMatchObject({ exit_code: 5, final: false });
