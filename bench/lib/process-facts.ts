@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+
+export interface MemoryFacts {
+  readonly rss_kib: number;
+  /** Pages that others share count by their part. */
+  readonly pss_kib: number;
+}
+
+export function readMemory(pid: number): MemoryFacts {
+  const text = readFileSync(`/proc/${pid}/smaps_rollup`, "latin1");
+  const read = (name: string) => Number(new RegExp(`^${name}: +(\\d+) kB`, "m").exec(text)?.[1]);
+  return { rss_kib: read("Rss"), pss_kib: read("Pss") };
+}
+
+export function countDescriptors(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+/** What each descriptor stands for: `socket:[123]`, `/dev/ptmx`. */
+export function listDescriptors(pid: number): string[] {
+  return readdirSync(`/proc/${pid}/fd`).map((fd) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`);
+    } catch {
+      // Closed while we looked.
+      return "";
+    }
+  });
+}
+
+export function countThreads(pid: number): number {
+  return readdirSync(`/proc/${pid}/task`).length;
+}
+
+/** The living processes that have the word among their arguments; zombies are dead. */
+export function findByArgument(word: string): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => pid !== process.pid && argumentsOf(pid).includes(word));
+}
+
+function argumentsOf(pid: number): readonly string[] {
+  try {
+    // A zombie has none left.
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  } catch {
+    return [];
+  }
+}

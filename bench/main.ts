@@ -1,0 +1,63 @@
+// `npm run bench`: the ratios that speed is judged by, each against a baseline of the same run.
+//   --only NAME   one row (again for more)      --runs N   default 7
+//   --json        for programs
+import { parseArgs } from "node:util";
+import { describeMachine, sayMachine } from "./machine.ts";
+import { runProgram } from "./program.ts";
+import { judge, type Row, type RowOptions, renderRows } from "./row.ts";
+import { measureClose } from "./row-close.ts";
+import { measureColdStart } from "./row-cold-start.ts";
+import { measureIdleMemory } from "./row-idle-memory.ts";
+import { measureOpenLatency } from "./row-open-latency.ts";
+import { measurePtyToLog } from "./row-pty-to-log.ts";
+import { measureReplay } from "./row-replay.ts";
+
+const rows: Readonly<Record<string, (options: RowOptions) => Promise<Row[]>>> = {
+  "pty-to-log": measurePtyToLog,
+  "idle-memory": measureIdleMemory,
+  "open-latency": measureOpenLatency,
+  replay: measureReplay,
+  close: measureClose,
+  "cold-start": measureColdStart,
+};
+
+const DEFAULT_RUNS = 7;
+
+await runProgram(async () => {
+  const { values } = parseArgs({
+    options: {
+      only: { type: "string", multiple: true },
+      runs: { type: "string" },
+      json: { type: "boolean" },
+    },
+  });
+  const names = values.only ?? Object.keys(rows);
+  const unknown = names.filter((name) => !Object.hasOwn(rows, name));
+  if (unknown.length > 0) {
+    process.stderr.write(
+      `no row ${unknown.join(", ")}; there are ${Object.keys(rows).join(", ")}\n`,
+    );
+    return 2;
+  }
+  const runs = Number(values.runs ?? DEFAULT_RUNS);
+  const machine = describeMachine();
+  const found: Row[] = [];
+  const failed: string[] = [];
+  for (const name of names) {
+    process.stderr.write(`${name} ...\n`);
+    try {
+      found.push(...((await rows[name]?.({ runs })) ?? []));
+    } catch (error) {
+      // One that does not run must not hide the others.
+      process.stderr.write(`${name}: ${error instanceof Error ? error.stack : String(error)}\n`);
+      failed.push(name);
+    }
+  }
+  const judged = found.map((row) => ({ ...row, verdict: judge(row) }));
+  process.stdout.write(
+    values.json === true
+      ? `${JSON.stringify({ machine, runs, rows: judged, failed }, undefined, 2)}\n`
+      : `${sayMachine(machine)}\nMedians of ${runs} interleaved runs.\n\n${renderRows(found)}`,
+  );
+  return failed.length === 0 ? 0 : 1;
+});

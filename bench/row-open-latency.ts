@@ -1,0 +1,54 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { openOutput } from "#app/follow-output.ts";
+import { median, percentile } from "./lib/statistics.ts";
+import { openTempHost, type TempHost } from "./lib/temp-host.ts";
+import type { Row, RowOptions } from "./row.ts";
+
+const OPENS_PER_RUN = 30;
+const program = "/bin/echo";
+const kinds = ["terminal", "command"] as const;
+
+/** From `create` to the first byte in the hands of a client that watches, against a spawn without anything around it. */
+export async function measureOpenLatency({ runs }: RowOptions): Promise<Row[]> {
+  await using host = await openTempHost();
+  const bare: number[] = [];
+  const times = { terminal: [] as number[], command: [] as number[] };
+  for (let open = 0; open < runs * OPENS_PER_RUN; open += 1) {
+    bare.push(await spawnBare());
+    for (const kind of kinds) times[kind].push(await openSession(host, kind));
+  }
+  return kinds.map((kind) => ({
+    what: `create to first byte, ${kind} (\`echo\`)`,
+    measured: describe(times[kind]),
+    against: `bare spawn on pipes: ${describe(bare)}`,
+    ratio: median(times[kind]) / median(bare),
+  }));
+}
+
+function describe(times: readonly number[]): string {
+  return `p50 ${percentile(times, 0.5).toFixed(2)}, p99 ${percentile(times, 0.99).toFixed(2)} ms`;
+}
+
+async function openSession(host: TempHost, kind: (typeof kinds)[number]): Promise<number> {
+  const started = performance.now();
+  const { session_id } = await host.create({ kind, argv: [program, "x"] });
+  using watch = await host.client.watch(session_id);
+  await watch.until(({ tail }) => tail > 0);
+  using source = openOutput(host.dir.sessions, session_id);
+  const chunk = source.read(0, { limit: 1, tail: watch.tail });
+  const time = performance.now() - started;
+  if (chunk?.kind !== "bytes") throw new Error("there is no first byte");
+  await host.client.call("session.close", { session_id, purge: true });
+  return time;
+}
+
+async function spawnBare(): Promise<number> {
+  const started = performance.now();
+  const child = spawn(program, ["x"], { stdio: ["ignore", "pipe", "ignore"] });
+  const closed = once(child, "close");
+  await once(child.stdout, "data");
+  const time = performance.now() - started;
+  await closed;
+  return time;
+}

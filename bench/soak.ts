@@ -1,0 +1,166 @@
+// `npm run soak`: the runs that are too long for the tests, in full size; fails when one of them does.
+//   --only NAME   one of them (again for more)      --scale N   that part of the size, for a try
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { limits } from "#contract/limits.ts";
+import { runBursts, runSmallExits, type Wiring, type Wrong } from "./lib/bursts.ts";
+import { openCpuHogs } from "./lib/cpu-hogs.ts";
+import { runFlood } from "./lib/flood.ts";
+import { followWithKills } from "./lib/killed-clients.ts";
+import { runManySpawns } from "./lib/many-spawns.ts";
+import { writeSampleText } from "./lib/sample-text.ts";
+import { closeStubbornTrees } from "./lib/stubborn-trees.ts";
+import { openTempDir } from "./lib/temp-dir.ts";
+import { openTempHost } from "./lib/temp-host.ts";
+import { describeMachine, sayMachine } from "./machine.ts";
+import { runProgram } from "./program.ts";
+
+interface Outcome {
+  readonly said: string;
+  readonly wrong: Wrong;
+}
+
+/** Gets a count of the full size and gives what it is in this run. */
+type Scale = (full: number) => number;
+type Soak = (scale: Scale) => Promise<Outcome>;
+
+const kinds: readonly Wiring[] = ["terminal", "command"];
+const MIB = 1024 * 1024;
+const MB = 1e6;
+const SHOWN = 5;
+/** More memory than this while output flows is a leak. */
+const FLAT_KIB = 32 * 1024;
+/** What a host may hold more after thousands of sessions than after the first ones. */
+const SPARE_DESCRIPTORS = 2;
+
+const soaks: Readonly<Record<string, Soak>> = {
+  bursts: soakBursts,
+  exits: soakExits,
+  clients: soakClients,
+  flood: soakFlood,
+  spawns: soakSpawns,
+  trees: soakTrees,
+};
+
+/** 200 bursts of 1 MB, each followed at once by the exit, on a terminal and on pipes, on a busy machine. */
+async function soakBursts(scale: Scale): Promise<Outcome> {
+  await using dir = openTempDir();
+  await using host = await openTempHost();
+  await using _hogs = openCpuHogs(2);
+  const text = writeSampleText(join(dir.path, "text"), MB);
+  const runs = scale(200);
+  const wrong: string[] = [];
+  for (const kind of kinds) wrong.push(...(await runBursts(host, { kind, runs, text })));
+  return { said: `${runs} bursts on a terminal, ${runs} on pipes, 2 CPU hogs`, wrong };
+}
+
+async function soakExits(scale: Scale): Promise<Outcome> {
+  await using host = await openTempHost();
+  const runs = scale(1000);
+  const wrong: string[] = [];
+  for (const kind of kinds) wrong.push(...(await runSmallExits(host, { kind, runs })));
+  return { said: `${runs} times \`printf x; exit 3\` on a terminal, ${runs} on pipes`, wrong };
+}
+
+async function soakClients(scale: Scale): Promise<Outcome> {
+  await using host = await openTempHost();
+  const found = await followWithKills(host, { bytes: scale(50 * MB), clients: 4 });
+  const wrong = [...found.wrong];
+  if (found.kills_midway === 0) wrong.push("no client was killed while it wrote");
+  const said = `${found.tail} bytes, 4 clients, killed ${found.kills} times, ${found.kills_midway} of them midway`;
+  return { said, wrong };
+}
+
+/** `yes | head -c 2G` with nobody watching. */
+async function soakFlood(scale: Scale): Promise<Outcome> {
+  await using host = await openTempHost();
+  const bytes = scale(2048 * MIB);
+  const { ended, log, seconds, memory_kib, disk_bytes } = await runFlood(host, { bytes });
+  const { state } = ended;
+  const growth = memory_kib.most - memory_kib.early;
+  const wrong: string[] = [];
+  if (state.kind !== "exited" || state.exit_code !== 0) wrong.push(JSON.stringify(state));
+  // `y` and line feed; the terminal puts a carriage return between them.
+  if (log.tail !== bytes + Math.floor(bytes / 2)) wrong.push(`the log ends at ${log.tail}`);
+  if (!log.isDense) wrong.push("bytes and gaps do not follow each other");
+  if (log.tail > limits.output_retained_bytes && log.gaps.length !== 1)
+    wrong.push(`a reader from 0 meets ${log.gaps.length} gaps`);
+  if (growth > FLAT_KIB) wrong.push(`memory grew by ${growth} KiB`);
+  // A segment that is being made may stand beside one that is being evicted.
+  if (disk_bytes > limits.output_retained_bytes + 4 * MIB) wrong.push(`${disk_bytes} on disk`);
+  const mb = (count: number) => `${(count / MB).toFixed(0)} MB`;
+  const gap = log.gaps[0];
+  const said = [
+    `${mb(log.tail)} in ${seconds.toFixed(1)} s`,
+    `memory ${memory_kib.early} then at most ${memory_kib.most} KiB`,
+    `at most ${mb(disk_bytes)} on disk`,
+    gap === undefined ? "no gap" : `gap ${gap.from} to ${gap.to}`,
+  ];
+  return { said: said.join(", "), wrong };
+}
+
+async function soakSpawns(scale: Scale): Promise<Outcome> {
+  await using host = await openTempHost();
+  const spawns = scale(8000);
+  const { before, after, seconds, wrong } = await runManySpawns(host, { spawns });
+  const found = [...wrong];
+  if (after.descriptors > before.descriptors + SPARE_DESCRIPTORS) found.push("descriptors leak");
+  if (after.threads > before.threads) found.push("threads leak");
+  const said = [
+    `${spawns} spawns in ${seconds.toFixed(0)} s`,
+    `descriptors ${before.descriptors} then ${after.descriptors}`,
+    `threads ${before.threads} then ${after.threads}`,
+    `memory ${before.rss_kib} then ${after.rss_kib} KiB`,
+  ];
+  return { said: said.join(", "), wrong: found };
+}
+
+/** 50 sessions full of processes that try to stay, closed at once; with cgroups where they can be made, and without. */
+async function soakTrees(scale: Scale): Promise<Outcome> {
+  const sessions = scale(50);
+  const said: string[] = [];
+  const wrong: string[] = [];
+  for (const cgroups of [true, false]) {
+    await using host = await openTempHost({ cgroups });
+    const { processes, close_ms, left, survivors } = await closeStubbornTrees(host, { sessions });
+    const where = cgroups ? "" : "by marks alone: ";
+    said.push(`${where}${processes} processes closed in ${close_ms.toFixed(0)} ms`);
+    if (left.length > 0) wrong.push(`${where}${left.length} processes are left 1 s after`);
+    if (survivors > 0) wrong.push(`${where}the host names ${survivors} survivors`);
+  }
+  return { said: `${sessions} sessions, ${said.join(", ")}`, wrong };
+}
+
+async function runOne(name: string, soak: Soak, scale: Scale): Promise<boolean> {
+  const started = performance.now();
+  const { said, wrong } = await soak(scale).catch(
+    (error: unknown): Outcome => ({ said: "it did not run to its end", wrong: [String(error)] }),
+  );
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  const isGood = wrong.length === 0;
+  process.stdout.write(`${isGood ? "PASS" : "FAIL"} ${name}: ${said} (${seconds} s)\n`);
+  for (const problem of wrong.slice(0, SHOWN)) process.stdout.write(`     ${problem}\n`);
+  if (wrong.length > SHOWN) process.stdout.write(`     and ${wrong.length - SHOWN} more\n`);
+  return isGood;
+}
+
+await runProgram(async () => {
+  const { values } = parseArgs({
+    options: { only: { type: "string", multiple: true }, scale: { type: "string" } },
+  });
+  const names = values.only ?? Object.keys(soaks);
+  const part = Number(values.scale ?? 1);
+  process.stdout.write(`${sayMachine(describeMachine())}\n`);
+  let failed = 0;
+  for (const name of names) {
+    const soak = soaks[name];
+    if (soak === undefined) {
+      process.stderr.write(`no soak ${name}; there are ${Object.keys(soaks).join(", ")}\n`);
+      return 2;
+    }
+    const isGood = await runOne(name, soak, (full) => Math.max(2, Math.round(full * part)));
+    if (!isGood) failed += 1;
+  }
+  process.stdout.write(`${names.length - failed} passed, ${failed} failed\n`);
+  return failed === 0 ? 0 : 1;
+});
