@@ -14,6 +14,8 @@ const APPEND_BYTES = 4096;
 const APPEND_MS = 0.06;
 const chunkSizes = [64 * 1024, 1024 * 1024];
 const MB = 1e6;
+/** Times over in one run: one pass takes some 30 ms, and a collection of garbage as long. */
+const PASSES = 5;
 
 /** 64 MiB read back from a log, as clients read it, against the same bytes in one file. */
 export async function measureReplay({ runs }: RowOptions): Promise<Row[]> {
@@ -24,10 +26,12 @@ export async function measureReplay({ runs }: RowOptions): Promise<Row[]> {
   writeFileSync(file, Buffer.alloc(BYTES, "x"));
   const rows: Row[] = [];
   for (const limit of chunkSizes) {
-    const speeds = await interleave(runs, {
-      bare: () => readFile(file, limit),
-      log: () => readLog(log, limit),
-    });
+    const measures = {
+      bare: () => repeat(() => readFile(file, limit)),
+      log: () => repeat(() => readLog(log, limit)),
+    };
+    await interleave(1, measures);
+    const speeds = await interleave(runs, measures);
     rows.push({
       what: `replay of ${BYTES / 2 ** 20} MiB in chunks of ${limit / 1024} KiB`,
       measured: `${median(speeds.log).toFixed(0)} MB/s`,
@@ -54,19 +58,28 @@ function writeLog(dir: string): void {
   }
 }
 
-async function readLog(dir: string, limit: number): Promise<number> {
+/** MB/s. */
+async function repeat(read: () => Promise<number> | number): Promise<number> {
   const started = performance.now();
+  for (let pass = 0; pass < PASSES; pass += 1) {
+    const count = await read();
+    if (count !== BYTES) throw new Error(`${count} of ${BYTES} bytes were read`);
+  }
+  const seconds = (performance.now() - started) / 1000;
+  return (PASSES * BYTES) / seconds / MB;
+}
+
+async function readLog(dir: string, limit: number): Promise<number> {
   using source = openLogFiles(dir);
   let count = 0;
   for await (const chunk of readRange(source, 0, { to: source.tail(), limit })) {
     if (chunk.kind === "bytes") count += chunk.bytes.length;
   }
-  return speedOf(count, started);
+  return count;
 }
 
 /** A new buffer for each chunk, as whoever keeps or sends it needs. */
 function readFile(path: string, limit: number): number {
-  const started = performance.now();
   const fd = openSync(path, "r");
   let count = 0;
   for (;;) {
@@ -75,10 +88,5 @@ function readFile(path: string, limit: number): number {
     count += got;
   }
   closeSync(fd);
-  return speedOf(count, started);
-}
-
-function speedOf(count: number, started: number): number {
-  if (count !== BYTES) throw new Error(`${count} of ${BYTES} bytes were read`);
-  return count / (performance.now() - started) / (MB / 1000);
+  return count;
 }
