@@ -12,6 +12,8 @@ const EXIT_CODES: Record<FaultCode, number> = {
   session_not_found: 3,
   task_not_found: 3,
   workspace_not_found: 3,
+  shell_not_found: 3,
+  token_not_found: 3,
   process_not_found: 3,
   team_not_found: 3,
   run_not_found: 8,

@@ -16,6 +16,8 @@ export const faults = {
   session_not_found: { status: 404, exit: 3, retry: false },
   task_not_found: { status: 404, exit: 3, retry: false },
   workspace_not_found: { status: 404, exit: 3, retry: false },
+  shell_not_found: { status: 404, exit: 3, retry: false },
+  token_not_found: { status: 404, exit: 3, retry: false },
   process_not_found: { status: 404, exit: 3, retry: false },
   team_not_found: { status: 404, exit: 3, retry: false },
   run_not_found: { status: 404, exit: 8, retry: false },

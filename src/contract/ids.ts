@@ -14,6 +14,18 @@ export const TaskId = z
   .brand("TaskId");
 export type TaskId = z.infer<typeof TaskId>;
 
+export const TokenId = z
+  .string()
+  .regex(id("tok"), "a token id looks like tok_0123456789abcdef")
+  .brand("TokenId");
+export type TokenId = z.infer<typeof TokenId>;
+
+export const ShellId = z
+  .string()
+  .regex(id("shl"), "a shell id looks like shl_0123456789abcdef")
+  .brand("ShellId");
+export type ShellId = z.infer<typeof ShellId>;
+
 /** `wsp_local` is the workspace of the cli without a server. */
 export const WorkspaceId = z
   .string()

@@ -1,194 +1,61 @@
-import * as z from "zod";
-import type { FaultCode } from "./faults.ts";
-import { SessionId, TaskId, WorkspaceId } from "./ids.ts";
-import { limits } from "./limits.ts";
-import {
-  Duration,
-  Environment,
-  Session,
-  SessionKind,
-  SystemText,
-  TerminalSize,
-  Title,
-} from "./session.ts";
+import type * as z from "zod";
+import { accessOperations } from "./operations/access.ts";
+import type { OperationSpec } from "./operations/operation-spec.ts";
+import { readingOperations } from "./operations/reading.ts";
+import { serverOperations } from "./operations/server.ts";
+import { sessionOperations } from "./operations/session.ts";
+import { shellOperations } from "./operations/shell.ts";
+import { workspaceOperations } from "./operations/workspace.ts";
 
 /**
  * The one table of what Reins can do. HTTP routes, the OpenAPI document, the typed client, the tools for models
  * and the cli's help follow from a row; adding a capability is a row, a handler and a test.
  */
-export interface OperationSpec {
-  readonly http: string;
-  readonly summary: string;
-  readonly input: z.ZodType;
-  readonly output: z.ZodType;
-  readonly faults: readonly FaultCode[];
-}
-
-const InputId = z.string().min(1).max(limits.input_id_chars);
-const Generation = z.int().min(0);
-const ListPage = {
-  limit: z.int().min(1).max(limits.list_most).optional(),
-  cursor: z.string().max(limits.label_chars).optional(),
-};
-const Done = z.strictObject({});
-const bySession = { session_id: SessionId };
-
-export const SessionCreate = z
-  .strictObject({
-    kind: SessionKind,
-    command: SystemText.max(limits.body_bytes)
-      .refine((line) => line.trim() !== "", "the command is empty")
-      .optional(),
-    argv: z
-      .array(SystemText.max(limits.argument_bytes))
-      .min(1)
-      .max(limits.arguments)
-      .refine((argv) => argv[0] !== "", "the program's name is empty")
-      .optional(),
-    work_dir: SystemText.min(1).max(limits.path_bytes).optional(),
-    env: Environment.optional(),
-    cols: TerminalSize.optional(),
-    rows: TerminalSize.optional(),
-    title: Title.optional(),
-    stdin: z.boolean().optional(),
-    workspace_id: WorkspaceId.optional(),
-    task_id: TaskId.optional(),
-    parent_session_id: SessionId.optional(),
-    detach: z.boolean().optional(),
-    idle_timeout_ms: Duration.optional(),
-    lifetime_ms: Duration.optional(),
-    grace_ms: z.int().min(0).max(limits.grace_longest_ms).optional(),
-    idempotency_key: z.string().min(1).max(limits.label_chars).optional(),
-  })
-  .refine((spec) => spec.command === undefined || spec.argv === undefined, {
-    message: "give command or argv, not both",
-    path: ["argv"],
-  })
-  .refine(
-    (spec) => spec.kind !== "command" || spec.command !== undefined || spec.argv !== undefined,
-    {
-      message: "a command session needs command or argv",
-      path: ["command"],
-    },
-  );
-export type SessionCreate = z.infer<typeof SessionCreate>;
-
 export const operations = {
-  "session.create": {
-    http: "POST /v1/sessions",
-    summary: "Start a terminal or a command.",
-    input: SessionCreate,
-    output: Session,
-    faults: [
-      "invalid_request",
-      "spawn_failed",
-      "too_many",
-      "disk_full",
-      "unsupported_os",
-      "session_not_found",
-    ],
-  },
-  "session.list": {
-    http: "GET /v1/sessions",
-    summary: "List sessions, the newest first.",
-    input: z.strictObject({
-      ...ListPage,
-      state: z.enum(["live", "starting", "running", "exited", "lost"]).optional(),
-      kind: SessionKind.optional(),
-      workspace_id: WorkspaceId.optional(),
-      task_id: TaskId.optional(),
-      parent_session_id: SessionId.optional(),
-      q: z.string().max(limits.title_chars).optional(),
-    }),
-    output: z.strictObject({ sessions: z.array(Session), cursor: z.string().nullable() }),
-    faults: ["invalid_request"],
-  },
-  "session.get": {
-    http: "GET /v1/sessions/:session_id",
-    summary: "Read one session.",
-    input: z.strictObject(bySession),
-    output: Session,
-    faults: ["session_not_found"],
-  },
-  "session.update": {
-    http: "PATCH /v1/sessions/:session_id",
-    summary: "Give a session another title.",
-    input: z.strictObject({ ...bySession, title: Title }),
-    output: Session,
-    faults: ["session_not_found", "invalid_request"],
-  },
-  "session.close": {
-    http: "DELETE /v1/sessions/:session_id",
-    summary: "End a session and everything that it started; the first reason stays.",
-    input: z.strictObject({
-      ...bySession,
-      reason: SystemText.max(limits.detail_chars).optional(),
-      purge: z.boolean().optional(),
-    }),
-    output: Session,
-    faults: ["session_not_found"],
-  },
-  "session.input": {
-    http: "POST /v1/sessions/:session_id/input",
-    summary: "Type into a session; the same input_id is applied once.",
-    input: z
-      .strictObject({
-        ...bySession,
-        data: z.string().max(limits.input_bytes).optional(),
-        data_b64: z
-          .base64()
-          .max(Math.ceil((limits.input_bytes * 4) / 3) + 4)
-          .optional(),
-        input_id: InputId.optional(),
-        generation: Generation.optional(),
-        takeover: z.boolean().optional(),
-        eof: z.boolean().optional(),
-      })
-      .refine(
-        (input) => input.data === undefined || input.data_b64 === undefined,
-        "give data or data_b64, not both",
-      ),
-    output: Done,
-    faults: [
-      "session_not_found",
-      "already_exited",
-      "not_controller",
-      "queue_full",
-      "invalid_request",
-    ],
-  },
-  "session.resize": {
-    http: "POST /v1/sessions/:session_id/resize",
-    summary: "Change the terminal's size.",
-    input: z.strictObject({
-      ...bySession,
-      cols: TerminalSize,
-      rows: TerminalSize,
-      generation: Generation.optional(),
-    }),
-    output: Done,
-    faults: ["session_not_found", "already_exited", "not_controller", "invalid_request"],
-  },
-  "session.signal": {
-    http: "POST /v1/sessions/:session_id/signal",
-    summary: "Send a signal to the foreground group or to the whole tree.",
-    input: z.strictObject({
-      ...bySession,
-      signal: z.string().min(1).max(20),
-      scope: z.enum(["foreground", "tree"]).optional(),
-    }),
-    output: z.strictObject({ signalled: z.int() }),
-    faults: ["session_not_found", "already_exited", "invalid_request"],
-  },
-  "session.interrupt": {
-    http: "POST /v1/sessions/:session_id/interrupt",
-    summary: "Stop what runs and keep the session.",
-    input: z.strictObject(bySession),
-    output: z.strictObject({ signalled: z.int() }),
-    faults: ["session_not_found", "already_exited"],
-  },
+  ...sessionOperations,
+  ...readingOperations,
+  ...shellOperations,
+  ...workspaceOperations,
+  ...accessOperations,
+  ...serverOperations,
 } as const satisfies Record<string, OperationSpec>;
 
 export type OperationName = keyof typeof operations;
 export type OperationInput<N extends OperationName> = z.input<(typeof operations)[N]["input"]>;
 export type OperationOutput<N extends OperationName> = z.output<(typeof operations)[N]["output"]>;
+type Answers<N extends OperationName> = (typeof operations)[N]["answers"];
+
+/** One event of a stream; a client that comes back says the id that it saw last. */
+export interface StreamItem<T> {
+  readonly id?: number | undefined;
+  readonly data: T;
+}
+
+/** A file on its way. */
+export interface Document {
+  readonly media_type: string;
+  /** What a browser would save it as. */
+  readonly file_name?: string | undefined;
+  readonly body: AsyncIterable<Uint8Array | string>;
+}
+
+/** What a handler answers. For streams and documents everything that can be refused is refused before the first item. */
+export type OperationAnswer<N extends OperationName> =
+  Answers<N> extends "stream"
+    ? AsyncIterable<StreamItem<OperationOutput<N>>>
+    : Answers<N> extends "document"
+      ? Document
+      : OperationOutput<N>;
+
+/** Everything but the sockets, whose frames are their own protocol. */
+export type HandledName = {
+  [N in OperationName]: Answers<N> extends "socket" ? never : N;
+}[OperationName];
+
+/** One handler for each operation. */
+export type Operations = {
+  readonly [N in HandledName]: (
+    input: OperationInput<N>,
+    options?: { readonly signal?: AbortSignal },
+  ) => Promise<OperationAnswer<N>>;
+};

@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { asFault, Fault, fromFaultBody, toFaultBody } from "./fault.ts";
 import { ClientFrame, ServerFrame } from "./frames.ts";
 import { SessionId, TaskId, WorkspaceId } from "./ids.ts";
-import { operations, SessionCreate } from "./operations.ts";
+import { SessionCreate } from "./operations/session.ts";
+import { operations } from "./operations.ts";
 import { parseRequest } from "./parse.ts";
 import { findSignal } from "./signals.ts";
 

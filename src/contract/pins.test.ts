@@ -7,6 +7,7 @@ import { limits } from "./limits.ts";
 import { operations } from "./operations.ts";
 import { EndReason } from "./session-state.ts";
 import { signalNames } from "./signals.ts";
+import { terminalClientFrameTypes, terminalServerFrameTypes } from "./terminal-frames.ts";
 
 /** What others depend on, as literals: a change here is a change of the public wire. */
 
@@ -22,6 +23,8 @@ test("fault codes with their HTTP status and exit code", () => {
     "404 session_not_found 3",
     "404 task_not_found 3",
     "404 workspace_not_found 3",
+    "404 shell_not_found 3",
+    "404 token_not_found 3",
     "404 process_not_found 3",
     "404 team_not_found 3",
     "404 run_not_found 8",
@@ -48,17 +51,54 @@ test("fault codes with their HTTP status and exit code", () => {
   ]);
 });
 
-test("operations and their routes", () => {
-  expect(Object.entries(operations).map(([name, { http }]) => `${name} ${http}`)).toEqual([
-    "session.create POST /v1/sessions",
-    "session.list GET /v1/sessions",
-    "session.get GET /v1/sessions/:session_id",
-    "session.update PATCH /v1/sessions/:session_id",
-    "session.close DELETE /v1/sessions/:session_id",
-    "session.input POST /v1/sessions/:session_id/input",
-    "session.resize POST /v1/sessions/:session_id/resize",
-    "session.signal POST /v1/sessions/:session_id/signal",
-    "session.interrupt POST /v1/sessions/:session_id/interrupt",
+test("operations, their routes and who may", () => {
+  const pinned = Object.entries(operations).map(
+    ([name, { http, role }]) => `${name} ${http} ${role}`,
+  );
+  expect(pinned).toEqual([
+    "session.create POST /v1/sessions operator",
+    "session.list GET /v1/sessions viewer",
+    "session.get GET /v1/sessions/:session_id viewer",
+    "session.update PATCH /v1/sessions/:session_id operator",
+    "session.close DELETE /v1/sessions/:session_id operator",
+    "session.input POST /v1/sessions/:session_id/input operator",
+    "session.resize POST /v1/sessions/:session_id/resize operator",
+    "session.signal POST /v1/sessions/:session_id/signal operator",
+    "session.interrupt POST /v1/sessions/:session_id/interrupt operator",
+    "session.output GET /v1/sessions/:session_id/output viewer",
+    "session.events GET /v1/sessions/:session_id/events viewer",
+    "session.screen GET /v1/sessions/:session_id/screen viewer",
+    "session.wait POST /v1/sessions/:session_id/wait viewer",
+    "session.export GET /v1/sessions/:session_id/export viewer",
+    "session.attach GET /v1/sessions/:session_id/ws viewer",
+    "terminal.attach GET /v1/terminals/ws viewer",
+    "sessions.watch GET /v1/events viewer",
+    "shell.create POST /v1/shells operator",
+    "shell.list GET /v1/shells viewer",
+    "shell.get GET /v1/shells/:shell_id viewer",
+    "shell.close DELETE /v1/shells/:shell_id operator",
+    "shell.run POST /v1/shells/:shell_id/run operator",
+    "workspace.create POST /v1/workspaces admin",
+    "workspace.list GET /v1/workspaces viewer",
+    "workspace.get GET /v1/workspaces/:workspace_id viewer",
+    "workspace.update PATCH /v1/workspaces/:workspace_id admin",
+    "workspace.delete DELETE /v1/workspaces/:workspace_id admin",
+    "task.create POST /v1/tasks operator",
+    "task.list GET /v1/tasks viewer",
+    "task.get GET /v1/tasks/:task_id viewer",
+    "task.update PATCH /v1/tasks/:task_id operator",
+    "task.delete DELETE /v1/tasks/:task_id operator",
+    "caller.get GET /v1/me viewer",
+    "token.create POST /v1/tokens admin",
+    "token.list GET /v1/tokens admin",
+    "token.revoke DELETE /v1/tokens/:token_id admin",
+    "ticket.create POST /v1/tickets viewer",
+    "ticket.exchange POST /v1/tickets/exchange anyone",
+    "audit.list GET /v1/audit admin",
+    "server.health GET /v1/health anyone",
+    "server.limits GET /v1/limits viewer",
+    "server.openapi GET /v1/openapi.json anyone",
+    "server.metrics GET /metrics viewer",
   ]);
 });
 
@@ -96,6 +136,23 @@ test("events, frames, reasons, channels and signals", () => {
     "exit",
     "closing",
     "pong",
+  ]);
+  expect(terminalClientFrameTypes).toEqual([
+    "terminal.open",
+    "terminal.attach",
+    "terminal.data",
+    "terminal.resize",
+    "terminal.close",
+  ]);
+  expect(terminalServerFrameTypes).toEqual([
+    "terminal.opened",
+    "terminal.attached",
+    "terminal.data",
+    "terminal.gap",
+    "terminal.control",
+    "terminal.close",
+    "terminal.exit",
+    "terminal.error",
   ]);
   expect(EndReason.options).toEqual([
     "exited",

@@ -30,12 +30,24 @@ const lazyLayers: Readonly<Record<string, readonly string[]>> = {
 
 /** Who may import a dependency. One folder wraps it; zod also describes what the host keeps on disk. */
 const packages: Readonly<Record<string, readonly string[]>> = {
-  zod: ["contract", "host"],
+  zod: ["contract", "host", "store", "http", "daemon"],
   koffi: ["proc"],
   "@lydell/node-pty": ["proc"],
+  "@xterm/headless": ["app"],
+  "@xterm/addon-serialize": ["app"],
+  hono: ["http"],
+  "@hono/node-server": ["http"],
+  ws: ["http"],
+  yaml: ["daemon"],
 };
 
-const testPackages = ["vitest", "fast-check"];
+const testPackages = [
+  "vitest",
+  "fast-check",
+  "ws",
+  "@alibaba-group/opensandbox",
+  "@seriousme/openapi-schema-validator",
+];
 
 const sources = listFiles("src/**/*.ts");
 
