@@ -1,0 +1,62 @@
+import type { Clock } from "#base/clock.ts";
+import { type Logger, silentLogger } from "#base/logger.ts";
+import type { AuditAction } from "#contract/audit.ts";
+import { limits } from "#contract/limits.ts";
+import type { Operations } from "#contract/operations.ts";
+import type { WorkspaceScope } from "#contract/token.ts";
+import type { AuditDetails } from "#store/audit.ts";
+import type { Store } from "#store/store.ts";
+import { type Caller, chooseWorkspace } from "./caller.ts";
+
+export interface AuditedAction {
+  readonly action: AuditAction;
+  readonly caller: Pick<Caller, "user_id" | "token_id">;
+  readonly workspace_id?: string | undefined;
+  readonly target_id?: string | undefined;
+  /** Counts and names; never a secret, what was typed or what was printed. */
+  readonly details?: AuditDetails | undefined;
+}
+
+export interface Audit {
+  /** Never throws: what was done is done, whether or not it can be written down. */
+  record(done: AuditedAction): void;
+}
+
+export function createAudit(
+  store: Pick<Store, "audit">,
+  clock: Clock,
+  log: Logger = silentLogger,
+): Audit {
+  return {
+    record: ({ action, caller, workspace_id, target_id, details = {} }) => {
+      const at = new Date(clock.now()).toISOString();
+      const { user_id = null, token_id = null } = caller;
+      const where = { workspace_id: workspace_id ?? null, target_id: target_id ?? null };
+      try {
+        store.audit.insert({ at, action, user_id, token_id, ...where, details });
+      } catch (error) {
+        log.error("an action could not be audited", { action, user_id, ...where, error });
+      }
+    },
+  };
+}
+
+export function createAuditOperations(
+  { store }: { readonly store: Pick<Store, "audit"> },
+  caller: Caller,
+): Pick<Operations, "audit.list"> {
+  return {
+    "audit.list": async ({ workspace_id, limit = limits.list_default, ...query }) => {
+      // Not looked up in the store: what was done in a workspace is still to be read when that is gone.
+      const chosen = workspace_id === undefined ? undefined : chooseWorkspace(caller, workspace_id);
+      const { workspaces } = caller;
+      const page = store.audit.list({ ...query, limit, workspaces, workspace_id: chosen });
+      return { entries: page.rows, cursor: page.cursor };
+    },
+  };
+}
+
+/** Where an action on a token belongs: to its workspace if it has one alone, else to those who see all. */
+export function onlyWorkspace(workspaces: WorkspaceScope): string | undefined {
+  return workspaces !== "*" && workspaces.length === 1 ? workspaces[0] : undefined;
+}

@@ -1,0 +1,102 @@
+import * as z from "zod";
+import { AuditAction, type AuditEntry } from "#contract/audit.ts";
+import { WorkspaceId } from "#contract/ids.ts";
+import { limits } from "#contract/limits.ts";
+import type { WorkspaceScope } from "#contract/token.ts";
+import {
+  equals,
+  inScope,
+  JsonColumn,
+  listPage,
+  type Page,
+  type PageQuery,
+  type TableDeps,
+} from "./page.ts";
+import { withoutSecrets } from "./secret.ts";
+
+/** Small facts; not what was typed or printed, and no secret. */
+export type AuditDetails = Readonly<Record<string, string | number | boolean | null>>;
+
+export interface AuditFact {
+  readonly at: string;
+  readonly action: AuditAction;
+  readonly user_id: string | null;
+  readonly token_id: string | null;
+  readonly workspace_id: string | null;
+  readonly target_id: string | null;
+  readonly details: AuditDetails;
+}
+
+export interface AuditQuery extends PageQuery {
+  /** Rows without a workspace are for those who see all of them. */
+  readonly workspaces: WorkspaceScope;
+  readonly workspace_id?: string | undefined;
+  readonly user_id?: string | undefined;
+  readonly action?: AuditAction | undefined;
+  readonly target_id?: string | undefined;
+}
+
+export interface AuditRecords {
+  /** Forgets the oldest beyond the limit. */
+  insert(fact: AuditFact): void;
+  list(query: AuditQuery): Page<AuditEntry>;
+}
+
+/** Of one text among the details. */
+const DETAIL_CHARS = 500;
+
+const AuditRow = z
+  .object({
+    position: z.int(),
+    at: z.iso.datetime(),
+    action: AuditAction,
+    user_id: z.string().nullable(),
+    token_id: z.string().nullable(),
+    workspace_id: WorkspaceId.nullable(),
+    target_id: z.string().nullable(),
+    details: JsonColumn.pipe(z.record(z.string(), z.unknown())),
+  })
+  .transform(({ position, ...row }): AuditEntry => ({ audit_id: position, ...row }));
+
+export function createAuditRecords(deps: TableDeps): AuditRecords {
+  const { database } = deps;
+  return {
+    insert: ({ details, ...fact }) =>
+      database.transaction(() => {
+        database.run(
+          `INSERT INTO audit (at, action, user_id, token_id, workspace_id, target_id, details)
+           VALUES (:at, :action, :user_id, :token_id, :workspace_id, :target_id, :details)`,
+          { ...fact, details: JSON.stringify(harmless(details)) },
+        );
+        // Positions have no holes, so this counts.
+        database.run(
+          "DELETE FROM audit WHERE position <= (SELECT max(position) FROM audit) - :most",
+          { most: limits.audit_rows },
+        );
+      }),
+    list: ({ workspaces, workspace_id, user_id, action, target_id, ...page }) =>
+      listPage(
+        deps,
+        { select: "SELECT * FROM audit", schema: AuditRow },
+        {
+          ...page,
+          filters: [
+            inScope(workspaces),
+            equals("workspace_id", workspace_id),
+            equals("user_id", user_id),
+            equals("action", action),
+            equals("target_id", target_id),
+          ],
+        },
+      ),
+  };
+}
+
+function harmless(details: AuditDetails): AuditDetails {
+  return Object.fromEntries(
+    Object.entries(details).map(([name, value]) => [
+      name,
+      typeof value === "string" ? withoutSecrets(value).slice(0, DETAIL_CHARS) : value,
+    ]),
+  );
+}
