@@ -1,10 +1,37 @@
-/** Who asks: his environment and the labels that his sessions get. */
+import { Fault } from "#contract/fault.ts";
+import type { WorkspaceId } from "#contract/ids.ts";
+import type { Role, WorkspaceScope } from "#contract/token.ts";
+
+/** Who asks: what he may, his environment, and the labels that his sessions get. */
 export interface Caller {
+  readonly user_id: string | undefined;
+  /** Undefined for the cli without a server. */
+  readonly token_id: string | undefined;
+  readonly role: Role;
+  readonly workspaces: WorkspaceScope;
+  /** Where what he makes belongs, unless he says otherwise. */
+  readonly workspace_id: WorkspaceId;
+  /** What his children start from: his own environment, or the part of the server's that a caller from afar gets. */
   readonly env: Readonly<Record<string, string>>;
   readonly work_dir: string;
   readonly umask: number | undefined;
   /** His soft limit of open files. */
   readonly open_files?: number | undefined;
-  readonly workspace_id: string;
-  readonly user_id: string | undefined;
+}
+
+export function maySee(caller: Pick<Caller, "workspaces">, workspaceId: string): boolean {
+  return caller.workspaces === "*" || caller.workspaces.some((id) => id === workspaceId);
+}
+
+/** The workspace that was named, or the caller's own. One that he may not see is one that does not exist. */
+export function chooseWorkspace(caller: Caller, named: string | undefined): string {
+  const chosen = named ?? caller.workspace_id;
+  if (maySee(caller, chosen)) return chosen;
+  throw workspaceNotFound(chosen);
+}
+
+export function workspaceNotFound(workspaceId: string): Fault {
+  return new Fault("workspace_not_found", `there is no workspace ${workspaceId}`, {
+    details: { workspace_id: workspaceId },
+  });
 }

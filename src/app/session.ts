@@ -1,57 +1,245 @@
-import type { OperationInput, OperationName, OperationOutput } from "#contract/operations.ts";
+import type { AuditAction } from "#contract/audit.ts";
+import { Fault } from "#contract/fault.ts";
+import type { OperationInput, Operations } from "#contract/operations.ts";
+import type { Session } from "#contract/session.ts";
+import type { Task } from "#contract/workspace.ts";
 import type { HostClient } from "#host/socket/client.ts";
-import type { HostCreate } from "#host/socket/methods.ts";
-import type { Caller } from "./caller.ts";
+import type { HostCreate, HostList } from "#host/socket/methods.ts";
+import type { Audit } from "./audit.ts";
+import { type Caller, chooseWorkspace, maySee, workspaceNotFound } from "./caller.ts";
+import type { HostLink } from "./live/host-link.ts";
+import { getVisibleSession } from "./visible-session.ts";
 
-/** One handler for each operation, over the host. Types alone come from the table: its schemas are not loaded here. */
-export type Operations = {
-  readonly [N in OperationName]: (input: OperationInput<N>) => Promise<OperationOutput<N>>;
-};
+/** The ones that need nothing but the host: also the cli's without a server. The table's schemas are not loaded here. */
+export type SessionOperations = Pick<
+  Operations,
+  | "session.create"
+  | "session.list"
+  | "session.get"
+  | "session.update"
+  | "session.close"
+  | "session.input"
+  | "session.resize"
+  | "session.signal"
+  | "session.interrupt"
+>;
 
-export function createSessionOperations(host: HostClient, caller: Caller): Operations {
+/** What a session can belong to; the store knows. */
+export interface Places {
+  hasWorkspace(workspaceId: string): boolean;
+  findTask(taskId: string): Task | undefined;
+}
+
+export interface SessionDeps {
+  readonly link: HostLink;
+  readonly places: Places;
+  /** For terminals of tasks; 0 = never. */
+  readonly taskIdleMs?: number;
+  /** What a terminal runs that is not told; absent = the host's choice. */
+  readonly shell?: string | undefined;
+  /** Absent in the cli without a server: there is nobody else. */
+  readonly audit?: Audit;
+}
+
+export function createSessionOperations(deps: SessionDeps, caller: Caller): SessionOperations {
+  return { ...lifeOperations(deps, caller), ...steeringOperations(deps, caller) };
+}
+
+function lifeOperations(deps: SessionDeps, caller: Caller) {
+  const { link } = deps;
+  const visible = (sessionId: string) => getVisibleSession(link, caller, sessionId);
+  const record = createRecord(deps, caller);
   return {
-    "session.create": (input) => host.call("session.create", toHostCreate(input, caller)),
-    "session.list": async ({ workspace_id = caller.workspace_id, task_id, ...filters }) => {
-      const labels = { workspace_id, ...(task_id === undefined ? {} : { task_id }) };
-      const { sessions, cursor } = await host.call("session.list", { ...filters, labels });
+    "session.create": async (input) => {
+      const request = describeNew(deps, caller, input);
+      if (input.parent_session_id !== undefined) await visible(input.parent_session_id);
+      const session = await (await link.connect()).call("session.create", request);
+      const { kind, task_id, work_dir } = session;
+      record("session.opened", session, { kind, work_dir, task_id });
+      return session;
+    },
+    "session.list": async ({ workspace_id, task_id, ...filters }) => {
+      const host = await link.connect();
+      const request = { ...filters, ...scopeOf(caller, { workspace_id, task_id }) };
+      const { sessions, cursor } = await host.call("session.list", request);
       return { sessions: [...sessions], cursor };
     },
-    "session.get": (input) => host.call("session.get", input),
-    "session.update": (input) => host.call("session.rename", input),
-    "session.close": ({ session_id, reason, purge }) =>
-      host.call("session.close", {
-        session_id,
-        ...(reason === undefined ? {} : { detail: reason }),
-        ...(purge === undefined ? {} : { purge }),
-      }),
-    "session.input": ({ data, data_b64, takeover: _, ...input }) =>
-      host.call("session.input", {
-        ...input,
-        data_b64: data_b64 ?? Buffer.from(data ?? "").toString("base64"),
-      }),
-    "session.resize": (input) => host.call("session.resize", input),
-    "session.signal": (input) => host.call("session.signal", input),
-    "session.interrupt": ({ session_id }) =>
-      host.call("session.signal", { session_id, signal: "SIGINT" }),
+    "session.get": ({ session_id }) => visible(session_id),
+    "session.update": async (input) => {
+      await visible(input.session_id);
+      const session = await (await link.connect()).call("session.rename", input);
+      record("session.renamed", session);
+      return session;
+    },
+    "session.close": async ({ session_id, reason, purge = false }) => {
+      await visible(session_id);
+      const detail = reason === undefined ? {} : { detail: reason };
+      const host = await link.connect();
+      const session = await host.call("session.close", { session_id, purge, ...detail });
+      record("session.closed", session, { purge, ...(reason === undefined ? {} : { reason }) });
+      return session;
+    },
+  } satisfies Partial<SessionOperations>;
+}
+
+function steeringOperations(deps: SessionDeps, caller: Caller) {
+  const { link } = deps;
+  const visible = (sessionId: string) => getVisibleSession(link, caller, sessionId);
+  const record = createRecord(deps, caller);
+  const signal = async (request: OperationInput<"session.signal">) => {
+    const session = await visible(request.session_id);
+    const done = await (await link.connect()).call("session.signal", request);
+    record("session.signalled", session, { signal: request.signal });
+    return done;
+  };
+  return {
+    "session.input": async (input) => {
+      const session = await visible(input.session_id);
+      const data_b64 = input.data_b64 ?? Buffer.from(input.data ?? "").toString("base64");
+      await typeInto(await link.connect(), caller, { ...input, data: undefined, data_b64 });
+      const bytes = Buffer.byteLength(data_b64, "base64");
+      record("session.wrote", session, { inputs: 1, bytes });
+      if (input.takeover === true && session.controller !== null)
+        record("session.taken_over", session, { from: session.controller.holder });
+      return {};
+    },
+    "session.resize": async (input) => {
+      const session = await visible(input.session_id);
+      const done = await (await link.connect()).call("session.resize", input);
+      record("session.resized", session, { cols: input.cols, rows: input.rows });
+      return done;
+    },
+    "session.signal": signal,
+    "session.interrupt": ({ session_id }) => signal({ session_id, signal: "SIGINT" }),
+  } satisfies Partial<SessionOperations>;
+}
+
+/** Writes down who did it, where somebody keeps such a list. */
+function createRecord({ audit }: SessionDeps, caller: Caller) {
+  return (
+    action: AuditAction,
+    { session_id, workspace_id }: Session,
+    details: Readonly<Record<string, string | number | boolean | null>> = {},
+  ): void => {
+    audit?.record({ action, caller, workspace_id, target_id: session_id, details });
   };
 }
 
-function toHostCreate(input: OperationInput<"session.create">, caller: Caller): HostCreate {
-  const { env = {}, workspace_id, task_id, idempotency_key, work_dir, ...rest } = input;
-  const labels: Record<string, string | undefined> = {
-    workspace_id: workspace_id ?? caller.workspace_id,
+/** A takeover holds control for as long as this one input takes; then it is free. */
+async function typeInto(
+  host: HostClient,
+  caller: Caller,
+  { data: _, takeover = false, ...request }: OperationInput<"session.input">,
+): Promise<void> {
+  if (!takeover) {
+    await host.call("session.input", request);
+    return;
+  }
+  const { session_id } = request;
+  const viewer = nameOf(caller);
+  const { attachment, generation } = await host.call("session.attach", {
+    session_id,
+    viewer,
+    role: "controller",
+    takeover,
+  });
+  try {
+    await host.call("session.input", { ...request, generation: generation ?? undefined });
+  } finally {
+    await host.call("session.detach", { attachment });
+  }
+}
+
+/** How others see who holds control. */
+export function nameOf({ user_id }: Caller): string {
+  return user_id ?? "local";
+}
+
+function scopeOf(
+  caller: Caller,
+  {
+    workspace_id,
     task_id,
-    user_id: caller.user_id,
+  }: { readonly workspace_id?: string | undefined; readonly task_id?: string | undefined },
+): Pick<HostList, "labels" | "any_label"> {
+  const labels = task_id === undefined ? {} : { task_id };
+  if (workspace_id !== undefined)
+    return { labels: { ...labels, workspace_id: chooseWorkspace(caller, workspace_id) } };
+  if (caller.workspaces === "*") return { labels };
+  return { labels, any_label: { name: "workspace_id", values: caller.workspaces } };
+}
+
+function describeNew(
+  { places, taskIdleMs, shell }: SessionDeps,
+  caller: Caller,
+  input: OperationInput<"session.create">,
+): HostCreate {
+  const {
+    env = {},
+    workspace_id,
+    task_id,
     idempotency_key,
-  };
+    work_dir,
+    idle_timeout_ms,
+    ...rest
+  } = input;
+  refuseOurNames(env);
+  const task = task_id === undefined ? undefined : getTask(places, caller, task_id);
+  const workspace = chooseWorkspace(caller, workspace_id ?? task?.workspace_id);
+  if (!places.hasWorkspace(workspace)) throw workspaceNotFound(workspace);
+  if (task !== undefined && task.workspace_id !== workspace)
+    throw workspaceMismatch(task, workspace);
+  const idle =
+    idle_timeout_ms ?? (task !== undefined && rest.kind === "terminal" ? taskIdleMs : undefined);
   return {
     ...rest,
-    work_dir: work_dir ?? caller.work_dir,
+    ...(idle === undefined ? {} : { idle_timeout_ms: idle }),
+    ...(shell === undefined ? {} : { shell }),
+    work_dir: work_dir ?? task?.work_dir ?? caller.work_dir,
     env: { ...caller.env, ...env },
     umask: caller.umask,
     open_files: caller.open_files,
-    labels: Object.fromEntries(
-      Object.entries(labels).filter((entry): entry is [string, string] => entry[1] !== undefined),
-    ),
+    labels: withoutUndefined({
+      workspace_id: workspace,
+      task_id,
+      issue_id: task?.issue_id ?? undefined,
+      prior_session_id: task?.prior_session_id ?? undefined,
+      user_id: caller.user_id,
+      owner: caller.token_id,
+      idempotency_key,
+    }),
   };
+}
+
+/** One that the caller may not see is one that does not exist. */
+export function getTask(places: Places, caller: Caller, taskId: string): Task {
+  const task = places.findTask(taskId);
+  if (task !== undefined && maySee(caller, task.workspace_id)) return task;
+  throw new Fault("task_not_found", `there is no task ${taskId}`, { details: { task_id: taskId } });
+}
+
+function workspaceMismatch({ task_id, workspace_id }: Task, named: string): Fault {
+  return new Fault(
+    "workspace_mismatch",
+    `the task ${task_id} belongs to ${workspace_id}, not to ${named}`,
+    {
+      details: { task_id, workspace_id },
+    },
+  );
+}
+
+function refuseOurNames(env: Readonly<Record<string, string>>): void {
+  const name = Object.keys(env).find((key) => key.startsWith("REINS_"));
+  if (name === undefined) return;
+  throw new Fault("invalid_request", `env: ${name} is set by Reins itself, as every REINS_ name`, {
+    details: { field: "env" },
+  });
+}
+
+function withoutUndefined(
+  labels: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(labels).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
 }

@@ -73,6 +73,21 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
     examples: ["reins close ses_4k2m", 'reins close --reason "done" ses_4k2m ses_9x1c'],
     load: () => import("./close.ts"),
   },
+  serve: {
+    summary: "Let browsers and programs in: HTTP, events and WebSockets.",
+    usage: "reins serve [options]",
+    options: [
+      ["--listen HOST:PORT", "where (default: 127.0.0.1:7346; port 0 picks one)"],
+      ["--public-url URL", "how the world sees it, when something stands before it"],
+      ["--tls-cert FILE", "with --tls-key: serve TLS"],
+      ["--tls-key FILE", "the key of the certificate"],
+      ["--allow-insecure", "listen beyond this machine without TLS"],
+      ["--data-dir DIR", "where everything is kept (default: as for the other commands)"],
+      JSON_OPTION,
+    ],
+    examples: ["reins serve", "reins serve --listen 127.0.0.1:0 --json"],
+    load: () => import("./serve.ts"),
+  },
   host: {
     summary: "Serve sessions; started by the other commands when it is needed.",
     usage: "reins host [--data-dir DIR] | reins host stop | reins host status",

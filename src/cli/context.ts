@@ -3,7 +3,9 @@ import { homedir, userInfo } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Caller } from "#app/caller.ts";
-import { createSessionOperations, type Operations } from "#app/session.ts";
+import { createHostLink } from "#app/live/host-link.ts";
+import { createSessionOperations, type SessionOperations } from "#app/session.ts";
+import type { WorkspaceId } from "#contract/ids.ts";
 import { type DataDir, locateDataDir } from "#host/data-dir.ts";
 import type { HostClient } from "#host/socket/client.ts";
 import { openHost } from "#host/start-host.ts";
@@ -11,7 +13,7 @@ import { openHost } from "#host/start-host.ts";
 /** A command's way to the sessions of this machine: no server, the operations run here. */
 export interface Local extends Disposable {
   readonly host: HostClient;
-  readonly operations: Operations;
+  readonly operations: SessionOperations;
   readonly dir: DataDir;
 }
 
@@ -21,10 +23,16 @@ export async function openLocal(): Promise<Local> {
   return {
     host,
     dir,
-    operations: createSessionOperations(host, describeCaller()),
+    operations: createSessionOperations(
+      { link: createHostLink(host), places: localPlaces },
+      describeCaller(),
+    ),
     [Symbol.dispose]: () => host[Symbol.dispose](),
   };
 }
+
+/** Workspaces and tasks are the server's; here is one workspace, and it is ours. */
+const localPlaces = { hasWorkspace: () => true, findTask: () => undefined };
 
 export function findDataDir(): string {
   const { REINS_HOME: home, XDG_STATE_HOME: state } = process.env;
@@ -35,7 +43,7 @@ export function findDataDir(): string {
 }
 
 /** This very program, for the host that it starts: the file that Node was given. */
-function ownCommand(): readonly string[] {
+export function ownCommand(): readonly string[] {
   return [
     process.execPath,
     process.argv[1] ?? fileURLToPath(new URL("../../bin/reins", import.meta.url)),
@@ -51,8 +59,12 @@ function describeCaller(): Caller {
     work_dir: process.cwd(),
     umask: process.umask(),
     open_files: findOpenFilesLimit(),
-    workspace_id: "wsp_local",
+    // The literal and not the schema's constant: schemas are not loaded on this path.
+    workspace_id: "wsp_local" as WorkspaceId,
+    workspaces: "*",
+    role: "admin",
     user_id: undefined,
+    token_id: undefined,
   };
 }
 

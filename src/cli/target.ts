@@ -1,4 +1,4 @@
-import type { Operations } from "#app/session.ts";
+import type { SessionOperations } from "#app/session.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 
@@ -7,7 +7,7 @@ const SHOWN = 10;
 
 /** The session that somebody means: the newest live one, an id, or a unique part of one. */
 export async function findTarget(
-  operations: Operations,
+  operations: SessionOperations,
   wanted: string | undefined,
 ): Promise<Session> {
   const word = wanted?.trim() ?? "";
@@ -35,7 +35,7 @@ export async function findTarget(
   });
 }
 
-async function findByPart(operations: Operations, part: string): Promise<Session[]> {
+async function findByPart(operations: SessionOperations, part: string): Promise<Session[]> {
   const found: Session[] = [];
   let cursor: string | null | undefined;
   do {

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { locateDataDir } from "#host/data-dir.ts";
 import { openHost } from "#host/start-host.ts";
+import { callerEnvironment } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
-import { binPath, callerEnvironment, openTestHost } from "#test/harness/host.ts";
+import { binPath, openTestHost } from "#test/harness/host.ts";
 import { findProcesses, isAlive } from "#test/harness/processes.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 

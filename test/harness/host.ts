@@ -4,12 +4,14 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { followOutput, openOutput } from "#app/follow-output.ts";
-import { createSessionOperations, type Operations } from "#app/session.ts";
+import { createHostLink } from "#app/live/host-link.ts";
+import { createSessionOperations, type SessionOperations } from "#app/session.ts";
 import type { Session } from "#contract/session.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { connectHost, type HostClient } from "#host/socket/client.ts";
 import type { HostCreate } from "#host/socket/methods.ts";
 import type { LogChunk } from "#log/log-source.ts";
+import { anyPlaces, callerEnvironment, createTestCaller } from "./caller.ts";
 import { openTempDir } from "./temp-dir.ts";
 
 export const binPath = fileURLToPath(new URL("../../bin/reins", import.meta.url));
@@ -19,7 +21,7 @@ export interface TestHost extends AsyncDisposable {
   readonly pid: number;
   readonly dataDir: string;
   readonly sessions: string;
-  readonly operations: Operations;
+  readonly operations: SessionOperations;
   create(request: Partial<HostCreate>): Promise<Session>;
   /** All output until the session has exited. */
   output(sessionId: string): Promise<Output>;
@@ -73,13 +75,10 @@ export async function openTestHost(setting: HostSetting = {}): Promise<TestHost>
     pid: client.hello.pid,
     dataDir,
     sessions: dir.sessions,
-    operations: createSessionOperations(client, {
-      env: callerEnvironment(),
-      work_dir: "/",
-      umask: 0o022,
-      workspace_id: "wsp_local",
-      user_id: undefined,
-    }),
+    operations: createSessionOperations(
+      { link: createHostLink(client), places: anyPlaces },
+      createTestCaller(),
+    ),
     create: (request) => createSession(client, request),
     output: (sessionId) => readToExit(client, dir.sessions, sessionId),
     async kill(signal) {
@@ -88,10 +87,6 @@ export async function openTestHost(setting: HostSetting = {}): Promise<TestHost>
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
-}
-
-export function callerEnvironment(): Record<string, string> {
-  return { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: "/", LANG: "C.UTF-8" };
 }
 
 function createSession(client: HostClient, request: Partial<HostCreate>): Promise<Session> {

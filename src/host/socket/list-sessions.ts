@@ -30,13 +30,15 @@ function placeOf(session: HostSession): string {
 
 function matches(session: HostSession, request: ListRequest): boolean {
   const { record } = session;
-  const { state, kind, labels = {}, parent_session_id, q } = request;
+  const { state, kind, labels = {}, any_label, parent_session_id, q } = request;
   if (state === "live" ? !session.isLive : state !== undefined && record.state.kind !== state)
     return false;
   if (kind !== undefined && record.kind !== kind) return false;
   if (parent_session_id !== undefined && record.parent_session_id !== parent_session_id)
     return false;
   if (Object.entries(labels).some(([name, value]) => record.labels[name] !== value)) return false;
+  if (any_label !== undefined && !any_label.values.includes(record.labels[any_label.name] ?? ""))
+    return false;
   if (q === undefined) return true;
   const text = [record.session_id, record.title, record.work_dir, ...record.argv]
     .join("\n")

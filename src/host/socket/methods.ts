@@ -5,7 +5,7 @@ import type { Session } from "#contract/session.ts";
  * fast path loads no schema; the server checks every request against `requests.ts`.
  */
 export const PROTOCOL = 1;
-export const features = ["sessions", "watch", "attach", "labels"] as const;
+export const features = ["sessions", "watch", "attach", "labels", "any_label"] as const;
 
 export interface Hello {
   readonly type: "hello";
@@ -62,6 +62,8 @@ export interface HostList {
   readonly state?: "live" | "starting" | "running" | "exited" | "lost" | undefined;
   readonly kind?: Session["kind"] | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** One label that must have one of these values. */
+  readonly any_label?: { readonly name: string; readonly values: readonly string[] } | undefined;
   readonly parent_session_id?: string | undefined;
   readonly q?: string | undefined;
 }

@@ -23,6 +23,8 @@ interface Watch {
 export class Notifier implements Disposable {
   readonly #deps: NotifierDeps;
   readonly #watches = new Map<number, Watch>();
+  /** Those with something to tell, so that the cost of a message does not grow with what is only watched. */
+  readonly #dirty = new Set<number>();
   readonly #changed = new Set<string>();
   #all: Disposable | undefined;
   #isSending = false;
@@ -44,12 +46,14 @@ export class Notifier implements Disposable {
     watch.subscriptions.use(
       session.tails.on(() => {
         watch.isTailDirty = true;
+        this.#dirty.add(number);
         this.#flush();
       }),
     );
     watch.subscriptions.use(
       session.changes.on(() => {
         watch.isSessionDirty = true;
+        this.#dirty.add(number);
         this.#flush();
       }),
     );
@@ -60,6 +64,7 @@ export class Notifier implements Disposable {
   unwatch(number: number): void {
     this.#watches.get(number)?.subscriptions.dispose();
     this.#watches.delete(number);
+    this.#dirty.delete(number);
   }
 
   get watches(): number {
@@ -93,7 +98,9 @@ export class Notifier implements Disposable {
   }
 
   *#dirtyWatches(): Generator<Buffer> {
-    for (const [number, watch] of this.#watches) {
+    for (const number of this.#dirty) {
+      const watch = this.#watches.get(number);
+      if (watch === undefined) continue;
       const { session } = watch;
       // The tail first: whoever hears of the exit has heard of all output before.
       if (watch.isTailDirty)
@@ -103,6 +110,7 @@ export class Notifier implements Disposable {
       watch.isTailDirty = false;
       watch.isSessionDirty = false;
     }
+    this.#dirty.clear();
   }
 
   *#dirtyList(): Generator<Buffer> {

@@ -21,6 +21,12 @@ export const requests = {
     state: z.enum(["live", "starting", "running", "exited", "lost"]).optional(),
     kind: SessionKind.optional(),
     labels: Labels.optional(),
+    any_label: z
+      .strictObject({
+        name: z.string().max(limits.label_chars),
+        values: z.array(z.string().max(limits.label_chars)).max(limits.token_workspaces),
+      })
+      .optional(),
     parent_session_id: session_id.optional(),
     q: z.string().max(limits.title_chars).optional(),
   }),

@@ -11,6 +11,7 @@ export class Watch implements Disposable {
   #eventsTail: number;
   #isClosed = false;
   #waiters = new Set<Waiter>();
+  readonly #listeners = new Set<() => void>();
   readonly #dispose: () => void;
 
   constructor(session: Session, dispose: () => void) {
@@ -56,6 +57,12 @@ export class Watch implements Disposable {
       await this.changed(options);
   }
 
+  /** Calls at every change, for those who have a loop of their own. */
+  on(listener: () => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
   onTail(notice: TailNotice): void {
     this.#tail = Math.max(this.#tail, notice.tail);
     this.#eventsTail = Math.max(this.#eventsTail, notice.events_tail);
@@ -84,5 +91,6 @@ export class Watch implements Disposable {
     const waiters = [...this.#waiters];
     this.#waiters.clear();
     for (const wake of waiters) wake();
+    for (const listener of [...this.#listeners]) listener();
   }
 }

@@ -1,0 +1,219 @@
+import { join } from "node:path";
+import type { Clock } from "#base/clock.ts";
+import type { Logger } from "#base/logger.ts";
+import { asFault } from "#contract/fault.ts";
+import { LOCAL_WORKSPACE } from "#contract/ids.ts";
+import { limits } from "#contract/limits.ts";
+import type { Health } from "#contract/operations/server.ts";
+import type { Operations } from "#contract/operations.ts";
+import type { HostClient } from "#host/socket/client.ts";
+import type { HostHealth } from "#host/socket/methods.ts";
+import type { Store } from "#store/store.ts";
+import type { TokenRow } from "#store/tokens.ts";
+import { type Audit, createAudit, createAuditOperations } from "./audit.ts";
+import type { Caller } from "./caller.ts";
+import { type HostLink, openHostLink } from "./live/host-link.ts";
+import { SessionBoard } from "./live/session-board.ts";
+import { SessionFeeds } from "./live/session-feeds.ts";
+import { createEventOperations } from "./read/events.ts";
+import { createExportOperations } from "./read/export.ts";
+import { createOutputOperations } from "./read/output.ts";
+import { openPatterns, type Patterns } from "./read/patterns.ts";
+import { createSessionsEvents } from "./read/sessions-events.ts";
+import { createWaitOperations } from "./read/wait.ts";
+import { createScreenOperations } from "./screen/screen.ts";
+import { openScreens, type Screens } from "./screen/screens.ts";
+import { createSessionOperations } from "./session.ts";
+import { createShellOperations } from "./shell/shell.ts";
+import { createTaskOperations } from "./task.ts";
+import { createTicketOperations, type ExchangedTicket, exchangeTicket } from "./ticket.ts";
+import { createTokenOperations, findIdentity } from "./token.ts";
+import { createPlaces, createWorkspaceOperations } from "./workspace.ts";
+
+/** Those that a door answers by itself. */
+type OfTheDoor = Extract<keyof Operations, `server.${string}`> | "ticket.exchange";
+export type GatewayOperations = Omit<Operations, OfTheDoor>;
+
+/** Everything that a door to the world needs: who comes, what they may call, and sessions to follow. */
+export interface Gateway extends AsyncDisposable {
+  /** The caller whose token this is. */
+  identify(secret: string): Caller | undefined;
+  /** Whether the token is still one. */
+  knows(caller: Caller): boolean;
+  exchangeTicket(ticket: string): ExchangedTicket;
+  operations(caller: Caller): GatewayOperations;
+  health(caller: Caller | undefined): Promise<Health>;
+  /** Undefined when no host answers. */
+  hostHealth(): Promise<HostHealth | undefined>;
+  readonly link: HostLink;
+  readonly feeds: SessionFeeds;
+  readonly screens: Screens;
+  readonly audit: Audit;
+}
+
+export interface GatewayDeps {
+  readonly store: Store;
+  /** The host of this data directory, started if none answers. */
+  readonly openHost: () => Promise<HostClient>;
+  /** A running host only. */
+  readonly findHost: () => Promise<HostClient | undefined>;
+  readonly dataDir: string;
+  readonly sessionsFolder: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly version: string;
+  /** What children of callers from afar start from. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly home: string;
+  readonly taskIdleMs: number;
+  readonly shell: string | undefined;
+  readonly isStopping: () => boolean;
+}
+
+/** How soon after a host has gone the next is asked for, so that those who watch hear what became of their sessions. */
+const RECONNECT_MS = 250;
+
+export function openGateway(deps: GatewayDeps): Gateway {
+  // Nothing below fails: threads and connections are opened when somebody needs them.
+  const owned = new AsyncDisposableStack();
+  const { store, clock, log } = deps;
+  const board = new SessionBoard(clock, log);
+  let reconnect: Disposable | undefined;
+  owned.defer(() => reconnect?.[Symbol.dispose]());
+  const link: HostLink & Disposable = owned.use(
+    openHostLink(deps.openHost, {
+      connected: (host) => {
+        void board
+          .follow(host)
+          .catch((error: unknown) => log.warn("the host went away", { error }));
+      },
+      gone: () => {
+        log.warn("the host has gone");
+        reconnect = clock.timer(RECONNECT_MS, () => {
+          if (board.changes.size === 0 && feeds.size === 0) return;
+          void link.connect().catch((error: unknown) => log.error("no host answers", { error }));
+        });
+      },
+    }),
+  );
+  const feeds = new SessionFeeds(link, deps.sessionsFolder);
+  const screens = owned.use(openScreens({ sessionsFolder: deps.sessionsFolder, feeds, clock }));
+  const patterns = owned.use(openPatterns());
+  const audit = createAudit(store, clock, log);
+  const parts: Parts = { ...deps, board, link, feeds, screens, patterns, audit };
+  return {
+    identify: (secret) => {
+      const token = findIdentity(store, secret);
+      return token === undefined ? undefined : describeCaller(token, deps);
+    },
+    knows: ({ token_id }) =>
+      token_id === undefined || store.tokens.findById(token_id) !== undefined,
+    exchangeTicket: (ticket) => exchangeTicket({ store, audit }, ticket),
+    operations: (caller) => createGatewayOperations(parts, caller),
+    health: (caller) => describeHealth(parts, caller),
+    hostHealth: () => findHostHealth(parts),
+    link,
+    feeds,
+    screens,
+    audit,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+interface Parts extends GatewayDeps {
+  readonly board: SessionBoard;
+  readonly link: HostLink;
+  readonly feeds: SessionFeeds;
+  readonly screens: Screens;
+  readonly patterns: Patterns;
+  readonly audit: Audit;
+}
+
+function createGatewayOperations(parts: Parts, caller: Caller): GatewayOperations {
+  const { store } = parts;
+  const places = createPlaces(store);
+  const folder = join(parts.dataDir, "shells");
+  return {
+    ...createSessionOperations({ ...parts, places }, caller),
+    ...createOutputOperations(parts, caller),
+    ...createEventOperations(parts, caller),
+    ...createScreenOperations(parts, caller),
+    ...createWaitOperations(parts, caller),
+    ...createExportOperations(parts, caller),
+    ...createSessionsEvents(parts, caller),
+    ...createShellOperations({ ...parts, store: store.shells, places, folder }, caller),
+    ...createWorkspaceOperations(parts, caller),
+    ...createTaskOperations(parts, caller),
+    ...createTokenOperations(parts, caller),
+    ...createTicketOperations(parts, caller),
+    ...createAuditOperations(parts, caller),
+  };
+}
+
+function describeCaller(token: TokenRow, { env, home }: GatewayDeps): Caller {
+  const { user_id, role, workspaces, root_token_id } = token;
+  const [first = LOCAL_WORKSPACE] = workspaces === "*" ? [] : workspaces;
+  return {
+    user_id,
+    token_id: root_token_id,
+    role,
+    workspaces,
+    workspace_id: first,
+    env,
+    work_dir: home,
+    umask: undefined,
+  };
+}
+
+async function describeHealth(parts: Parts, caller: Caller | undefined): Promise<Health> {
+  const { version, isStopping } = parts;
+  if (isStopping()) return { status: "stopping", version };
+  if (caller === undefined) return { status: "ok", version };
+  const store = checkStore(parts.store);
+  const host = await findHostHealth(parts);
+  const free = host?.free_disk_bytes ?? null;
+  const disk = { ok: free === null || free > limits.disk_free_floor_bytes, free_bytes: free };
+  const isWell = store.ok && disk.ok && (host?.log_faults ?? 0) === 0;
+  return {
+    status: isWell ? "ok" : "degraded",
+    version,
+    store,
+    host: host === undefined ? NO_HOST : describeHost(host),
+    disk,
+  };
+}
+
+const NO_HOST = { ok: true, message: "no host runs; it is started when somebody needs it" };
+
+function describeHost(host: HostHealth): NonNullable<Health["host"]> {
+  const { pid, version, uptime_ms, sessions, live, live_cap, memory_bytes, errors, log_faults } =
+    host;
+  return {
+    ok: log_faults === 0,
+    ...(log_faults === 0
+      ? {}
+      : { message: `the logs of ${log_faults} sessions cannot be written` }),
+    ...{ pid, version, uptime_ms, sessions, live, live_cap, memory_bytes, errors, log_faults },
+  };
+}
+
+function checkStore(store: Store): { ok: boolean; message?: string } {
+  try {
+    store.workspaces.find(LOCAL_WORKSPACE);
+    return { ok: true };
+  } catch (error) {
+    return { ok: false, message: asFault(error).message };
+  }
+}
+
+/** Starts no host for a question about it. */
+async function findHostHealth({ link, findHost }: Parts): Promise<HostHealth | undefined> {
+  try {
+    if (link.current !== undefined) return await link.current.call("host.health", {});
+    using host = await findHost();
+    return await host?.call("host.health", {});
+  } catch (error) {
+    if (asFault(error).code === "host_unavailable") return undefined;
+    throw error;
+  }
+}

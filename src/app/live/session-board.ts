@@ -1,0 +1,87 @@
+import type { Clock } from "#base/clock.ts";
+import { Emitter } from "#base/emitter.ts";
+import type { Logger } from "#base/logger.ts";
+import { limits } from "#contract/limits.ts";
+import type { SessionsEvent } from "#contract/operations/reading.ts";
+import type { Session } from "#contract/session.ts";
+import type { HostClient } from "#host/socket/client.ts";
+
+/** What happened to a session, with the workspace that it belongs to. */
+export interface BoardChange {
+  readonly workspace_id: string | undefined;
+  readonly event: SessionsEvent;
+}
+
+type ChangeName = Extract<SessionsEvent, { readonly session: Session }>["type"];
+
+/**
+ * Every session of the host, as far as lists need them: what happened to one follows from what was known of it. When
+ * another host answers, everybody begins anew.
+ */
+export class SessionBoard {
+  readonly changes: Emitter<BoardChange>;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  #known = new Map<string, Session>();
+
+  constructor(clock: Clock, log: Logger) {
+    this.#clock = clock;
+    this.#log = log;
+    this.changes = new Emitter((error) => log.error("a listener failed", { error }));
+  }
+
+  /** Follows the sessions of this host from now on. */
+  async follow(host: HostClient): Promise<void> {
+    this.#known = new Map();
+    const isPrimed = Promise.withResolvers<void>();
+    await host.watchAll((sessionId, session) => {
+      void isPrimed.promise.then(() => this.#change(sessionId, session));
+    });
+    try {
+      for (let cursor: string | null | undefined; cursor !== null; ) {
+        const page: { readonly sessions: readonly Session[]; readonly cursor: string | null } =
+          await host.call("session.list", {
+            limit: limits.list_most,
+            ...(cursor === undefined ? {} : { cursor }),
+          });
+        for (const session of page.sessions) this.#known.set(session.session_id, session);
+        cursor = page.cursor;
+      }
+    } catch (error) {
+      // The host has gone again; whoever asks next brings another.
+      this.#log.warn("sessions could not be listed", { error });
+    }
+    isPrimed.resolve();
+    this.changes.emit({ workspace_id: undefined, event: { type: "ready", at: this.#now() } });
+  }
+
+  #change(sessionId: string, session: Session | null): void {
+    const before = this.#known.get(sessionId);
+    if (session === null) {
+      this.#known.delete(sessionId);
+      if (before === undefined) return;
+      const event = {
+        type: "session.removed",
+        at: this.#now(),
+        session_id: before.session_id,
+      } as const;
+      this.changes.emit({ workspace_id: before.workspace_id, event });
+      return;
+    }
+    this.#known.set(sessionId, session);
+    const event = { type: nameChange(before, session), at: this.#now(), session };
+    this.changes.emit({ workspace_id: session.workspace_id, event });
+  }
+
+  #now(): string {
+    return new Date(this.#clock.now()).toISOString();
+  }
+}
+
+function nameChange(before: Session | undefined, { state, title }: Session): ChangeName {
+  if (before === undefined) return "session.opened";
+  if (before.state.kind !== state.kind)
+    return state.kind === "exited" || state.kind === "lost" ? "session.exited" : "session.state";
+  if (before.title !== title) return "session.title";
+  return "session.changed";
+}

@@ -1,0 +1,93 @@
+import { join } from "node:path";
+import type { Session } from "#contract/session.ts";
+import type { Watch } from "#host/socket/watch.ts";
+import { type LogFiles, openLogFiles } from "#log/log-files.ts";
+import type { HostLink } from "./host-link.ts";
+import { ResizeTrack } from "./resize-track.ts";
+
+interface Parts {
+  readonly watch: Watch;
+  readonly output: LogFiles;
+  readonly events: LogFiles;
+  readonly sizes: ResizeTrack;
+}
+
+/**
+ * One session as everybody in this process sees it: one watch at the host and one set of open files, however many
+ * clients there are. A client is a cursor of its own on `output` and `events`; it takes nothing from the others.
+ */
+export interface SessionFeed extends Parts, Disposable {
+  /** The newest that the host has told. */
+  readonly session: Session;
+}
+
+interface Entry {
+  readonly parts: Promise<Parts>;
+  users: number;
+}
+
+export class SessionFeeds {
+  readonly #link: HostLink;
+  readonly #folder: string;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(link: HostLink, sessionsFolder: string) {
+    this.#link = link;
+    this.#folder = sessionsFolder;
+  }
+
+  /** Sessions that somebody looks at. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** Throws `session_not_found`. Whoever opens it disposes it. */
+  async open(sessionId: string): Promise<SessionFeed> {
+    const entry = this.#entries.get(sessionId) ?? { parts: this.#open(sessionId), users: 0 };
+    this.#entries.set(sessionId, entry);
+    entry.users += 1;
+    const leave = (parts: Parts | undefined) => this.#leave(sessionId, entry, parts);
+    const parts = await entry.parts.catch((error: unknown) => {
+      leave(undefined);
+      throw error;
+    });
+    if (parts.watch.isClosed) {
+      // Its host has gone while others still read the rest: who comes now asks the next host.
+      if (this.#entries.get(sessionId) === entry) this.#entries.delete(sessionId);
+      leave(parts);
+      return await this.open(sessionId);
+    }
+    using stack = new DisposableStack();
+    stack.defer(() => leave(parts));
+    const owned = stack.move();
+    return {
+      ...parts,
+      get session() {
+        return parts.watch.session;
+      },
+      [Symbol.dispose]: () => owned.dispose(),
+    };
+  }
+
+  async #open(sessionId: string): Promise<Parts> {
+    const host = await this.#link.connect();
+    const watch = await host.watch(sessionId);
+    const folder = join(this.#folder, sessionId);
+    const events = openLogFiles(join(folder, "events"));
+    return {
+      watch,
+      output: openLogFiles(join(folder, "output")),
+      events,
+      sizes: new ResizeTrack(events),
+    };
+  }
+
+  #leave(sessionId: string, entry: Entry, parts: Parts | undefined): void {
+    entry.users -= 1;
+    if (entry.users > 0) return;
+    if (this.#entries.get(sessionId) === entry) this.#entries.delete(sessionId);
+    parts?.watch[Symbol.dispose]();
+    parts?.output[Symbol.dispose]();
+    parts?.events[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,138 @@
+import type { Caller } from "#app/caller.ts";
+import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
+import { openVisibleFeed } from "#app/visible-session.ts";
+import { Fault } from "#contract/fault.ts";
+import type { OperationInput, Operations } from "#contract/operations.ts";
+import type { Session } from "#contract/session.ts";
+import { readRange } from "#log/follow.ts";
+import { type LogLine, lines } from "#log/lines.ts";
+import type { LogFiles } from "#log/log-files.ts";
+import { writeAsciicast } from "./export-asciicast.ts";
+import { writeJson } from "./export-json.ts";
+import { writeConversation, writeFacts, writeFenced } from "./export-markdown.ts";
+import { readPieces } from "./export-pieces.ts";
+import { writeText } from "./export-text.ts";
+
+export interface ExportDeps {
+  readonly feeds: SessionFeeds;
+}
+
+type Format = NonNullable<OperationInput<"session.export">["format"]>;
+
+/** A session as it was when the export was asked for. */
+interface Snapshot {
+  readonly session: Session;
+  readonly tail: number;
+  readonly eventsTail: number;
+}
+
+interface Form {
+  readonly media_type: string;
+  readonly ending: string;
+  write(feed: SessionFeed, snapshot: Snapshot): AsyncIterable<string>;
+}
+
+const forms: Readonly<Record<Format, Form>> = {
+  asciicast: { media_type: "application/x-asciicast", ending: "cast", write: recording },
+  text: {
+    media_type: "text/plain; charset=utf-8",
+    ending: "txt",
+    write: ({ output }, { tail }) => writeText(readPieces(output, tail)),
+  },
+  json: {
+    media_type: "application/json",
+    ending: "json",
+    write: ({ output, events }, { session, tail, eventsTail }) =>
+      writeJson({ session, events: readEvents(events, eventsTail), output, to: tail }),
+  },
+  markdown: { media_type: "text/markdown; charset=utf-8", ending: "md", write: markdown },
+};
+
+const CHUNK_BYTES = 64 * 1024;
+const DEFAULT_SIZE = { cols: 80, rows: 24 };
+
+/** Documents are read from the logs while they are sent, up to where the logs ended when they were asked for. */
+export function createExportOperations(
+  { feeds }: ExportDeps,
+  caller: Caller,
+): Pick<Operations, "session.export"> {
+  return {
+    "session.export": async ({ session_id, format = "text" }, { signal } = {}) => {
+      const form = forms[format];
+      const open = () => openVisibleFeed(feeds, caller, session_id);
+      const snapshot = await takeSnapshot(open);
+      if (format === "asciicast" && snapshot.session.kind === "agent")
+        throw new Fault(
+          "unsupported",
+          `${session_id} is an agent and has no terminal to record; export it as json or markdown`,
+        );
+      return {
+        media_type: form.media_type,
+        file_name: `${session_id}.${form.ending}`,
+        body: writeBody(open, (feed) => form.write(feed, snapshot), signal),
+      };
+    },
+  };
+}
+
+async function takeSnapshot(open: () => Promise<SessionFeed>): Promise<Snapshot> {
+  using feed = await open();
+  return { session: feed.session, tail: feed.watch.tail, eventsTail: feed.watch.eventsTail };
+}
+
+/** Opened by the first who reads it: a body that nobody reads holds nothing. */
+async function* writeBody(
+  open: () => Promise<SessionFeed>,
+  write: (feed: SessionFeed) => AsyncIterable<string>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string, void, void> {
+  using feed = await open();
+  for await (const piece of write(feed)) {
+    signal?.throwIfAborted();
+    if (piece !== "") yield piece;
+  }
+}
+
+async function* recording(
+  { output, events }: SessionFeed,
+  { session, tail, eventsTail }: Snapshot,
+): AsyncGenerator<string, void, void> {
+  const header = {
+    ...(await findFirstSize(events, eventsTail)),
+    epoch_ms: output.epoch() ?? Date.parse(session.created_at),
+    title: session.title,
+    isPipe: session.mode === "pipe",
+  };
+  yield* writeAsciicast(header, readPieces(output, tail));
+}
+
+async function* markdown(
+  { output, events }: SessionFeed,
+  { session, tail, eventsTail }: Snapshot,
+): AsyncGenerator<string, void, void> {
+  yield writeFacts(session);
+  if (session.kind === "agent") {
+    yield* writeConversation(readEvents(events, eventsTail));
+    return;
+  }
+  const text = () => writeText(readPieces(output, tail));
+  yield* writeFenced(text(), text());
+}
+
+/** The session's own size is the newest; the one that it began with is in its first event. */
+async function findFirstSize(
+  events: LogFiles,
+  to: number,
+): Promise<{ readonly cols: number; readonly rows: number }> {
+  for await (const line of readEvents(events, to)) {
+    if (line.kind !== "line" || line.value.type !== "session.opened") continue;
+    const { cols, rows } = line.value;
+    if (typeof cols === "number" && typeof rows === "number") return { cols, rows };
+    break;
+  }
+  return DEFAULT_SIZE;
+}
+
+function readEvents(events: LogFiles, to: number): AsyncIterable<LogLine> {
+  return lines(readRange(events, 0, { to, limit: CHUNK_BYTES }));
+}

@@ -1,0 +1,98 @@
+import { setImmediate } from "node:timers/promises";
+import type { Caller } from "#app/caller.ts";
+import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
+import { openVisibleFeed } from "#app/visible-session.ts";
+import type { Clock } from "#base/clock.ts";
+import { channels } from "#contract/channels.ts";
+import { limits } from "#contract/limits.ts";
+import type { OutputRange } from "#contract/operations/reading.ts";
+import type { OperationInput, Operations } from "#contract/operations.ts";
+import type { Session } from "#contract/session.ts";
+
+export interface OutputDeps {
+  readonly feeds: SessionFeeds;
+  readonly clock: Clock;
+}
+
+/** After so many bytes the others of the process get their turn. */
+const TURN_BYTES = 1024 * 1024;
+
+export function createOutputOperations(
+  { feeds, clock }: OutputDeps,
+  caller: Caller,
+): Pick<Operations, "session.output"> {
+  return {
+    "session.output": async (input, { signal } = {}) => {
+      using feed = await openVisibleFeed(feeds, caller, input.session_id);
+      const since = resolveSince(feed, input.since);
+      if (input.wait_ms !== undefined && input.wait_ms > 0)
+        await waitForMore(feed, since, { clock, ms: input.wait_ms, signal });
+      return await readRange(feed, since, input);
+    },
+  };
+}
+
+/** `tail` is the end as it is now; absent is the first byte that is kept. */
+export function resolveSince(feed: SessionFeed, since: number | "tail" | undefined): number {
+  if (since === undefined) return feed.output.first();
+  return since === "tail" ? feed.watch.tail : since;
+}
+
+/** No byte can come any more. */
+export function isFinal({ state }: Session): boolean {
+  return state.kind === "lost" || (state.kind === "exited" && state.final);
+}
+
+interface Patience {
+  readonly clock: Clock;
+  readonly ms: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function waitForMore(
+  { watch }: SessionFeed,
+  since: number,
+  { clock, ms, signal }: Patience,
+): Promise<void> {
+  const limit = new AbortController();
+  using _timer = clock.timer(ms, () => limit.abort());
+  const either = signal === undefined ? limit.signal : AbortSignal.any([limit.signal, signal]);
+  await watch.until(({ tail, session }) => tail > since || isFinal(session), { signal: either });
+}
+
+async function readRange(
+  feed: SessionFeed,
+  since: number,
+  { limit = limits.output_range_default_bytes, channel }: OperationInput<"session.output">,
+): Promise<OutputRange> {
+  const { output, watch, session } = feed;
+  // The state before the tail: what is final now has no byte behind the tail that we read next.
+  const final = isFinal(session);
+  const tail = final ? Math.max(watch.tail, output.tail()) : watch.tail;
+  const buffer = Buffer.allocUnsafe(Math.max(1, Math.min(limit, tail - since)));
+  const wanted = channel === undefined ? undefined : channels[channel];
+  let gap: OutputRange["gap"] = null;
+  let offset = since;
+  let next = since;
+  let filled = 0;
+  for (let turn = 0; filled < buffer.length; ) {
+    const into = buffer.subarray(filled);
+    const chunk = output.read(next, { limit: into.length, tail, into });
+    if (chunk === undefined) break;
+    if (chunk.kind === "gap") {
+      if (next > since) break;
+      gap = { from: chunk.from, to: chunk.to };
+      offset = chunk.to;
+      next = chunk.to;
+      continue;
+    }
+    next = chunk.offset + chunk.bytes.length;
+    if (wanted === undefined || chunk.channel === wanted) filled += chunk.bytes.length;
+    turn += chunk.bytes.length;
+    if (turn < TURN_BYTES) continue;
+    turn = 0;
+    await setImmediate();
+  }
+  const state = session.state.kind;
+  return { offset, next, tail, gap, state, final, bytes: buffer.subarray(0, filled) };
+}

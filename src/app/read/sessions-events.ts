@@ -1,0 +1,93 @@
+import { type Caller, maySee } from "#app/caller.ts";
+import type { HostLink } from "#app/live/host-link.ts";
+import type { BoardChange, SessionBoard } from "#app/live/session-board.ts";
+import type { Clock } from "#base/clock.ts";
+import type { SessionsEvent } from "#contract/operations/reading.ts";
+import type { Operations, StreamItem } from "#contract/operations.ts";
+
+export interface SessionsEventsDeps {
+  readonly link: HostLink;
+  readonly board: SessionBoard;
+  readonly clock: Clock;
+}
+
+export function createSessionsEvents(
+  { link, board, clock }: SessionsEventsDeps,
+  caller: Caller,
+): Pick<Operations, "sessions.watch"> {
+  return {
+    "sessions.watch": async (_input, { signal } = {}) => {
+      await link.connect();
+      const news = new News(caller);
+      const subscription = board.changes.on((change) => news.add(change));
+      news.add({
+        workspace_id: undefined,
+        event: { type: "ready", at: new Date(clock.now()).toISOString() },
+      });
+      return followNews(news, subscription, signal);
+    },
+  };
+}
+
+/** Ends when the reader goes. */
+async function* followNews(
+  news: News,
+  subscription: Disposable,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<StreamItem<SessionsEvent>, void, void> {
+  using _subscription = subscription;
+  const stop = () => news.wake();
+  signal?.addEventListener("abort", stop);
+  try {
+    while (signal?.aborted !== true) {
+      yield* news.take();
+      await news.more();
+    }
+  } finally {
+    signal?.removeEventListener("abort", stop);
+  }
+}
+
+/**
+ * What a slow reader has not heard yet: one event a session, the newest, so it costs no more than there are sessions.
+ */
+class News {
+  readonly #caller: Caller;
+  readonly #events = new Map<string, SessionsEvent>();
+  #waiting = Promise.withResolvers<void>();
+
+  constructor(caller: Caller) {
+    this.#caller = caller;
+  }
+
+  add({ workspace_id, event }: BoardChange): void {
+    if (workspace_id !== undefined && !maySee(this.#caller, workspace_id)) return;
+    const key = keyOf(event);
+    const before = this.#events.get(key);
+    // One that was never told of is still new, whatever happened to it since.
+    const isStillNew = before?.type === "session.opened" && "session" in event;
+    this.#events.delete(key);
+    this.#events.set(key, isStillNew ? { ...event, type: "session.opened" } : event);
+    this.wake();
+  }
+
+  *take(): Generator<StreamItem<SessionsEvent>> {
+    this.#waiting = Promise.withResolvers<void>();
+    const events = [...this.#events.values()];
+    this.#events.clear();
+    for (const data of events) yield { data };
+  }
+
+  async more(): Promise<void> {
+    if (this.#events.size === 0) await this.#waiting.promise;
+  }
+
+  wake(): void {
+    this.#waiting.resolve();
+  }
+}
+
+function keyOf(event: SessionsEvent): string {
+  if ("session" in event) return event.session.session_id;
+  return "session_id" in event ? event.session_id : "ready";
+}

@@ -1,0 +1,182 @@
+import type { Caller } from "#app/caller.ts";
+import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
+import { openVisibleFeed } from "#app/visible-session.ts";
+import type { Clock } from "#base/clock.ts";
+import { Fault } from "#contract/fault.ts";
+import { limits } from "#contract/limits.ts";
+import type { OperationInput, OperationOutput, Operations } from "#contract/operations.ts";
+import type { SessionState } from "#contract/session-state.ts";
+import type { Patterns } from "./patterns.ts";
+import { CONTEXT_BYTES, PatternScanner } from "./wait-pattern.ts";
+import { waitForQuestion } from "./wait-question.ts";
+import {
+  type Found,
+  hostGone,
+  openWaitEnding,
+  type Scan,
+  type Scanner,
+  scan,
+  TextScanner,
+  type WaitEnding,
+} from "./wait-scan.ts";
+
+export interface WaitDeps {
+  readonly feeds: SessionFeeds;
+  readonly patterns: Patterns;
+  readonly clock: Clock;
+}
+
+type Input = OperationInput<"session.wait">;
+
+interface Wait {
+  readonly deps: WaitDeps;
+  readonly feed: SessionFeed;
+  readonly ending: WaitEnding;
+  readonly input: Input;
+  readonly signal: AbortSignal | undefined;
+}
+
+interface Outcome extends Found {
+  readonly matched: boolean;
+}
+
+/** Handlers are made for each caller, the bound is on all that share the feeds. */
+const waitsOn = new WeakMap<SessionFeeds, number>();
+
+/** A wait is a cursor on the log: it reads what is there, then follows the tail until what it waits for has come. */
+export function createWaitOperations(
+  deps: WaitDeps,
+  caller: Caller,
+): Pick<Operations, "session.wait"> {
+  return {
+    "session.wait": async (input, { signal } = {}) => {
+      using _slot = takeSlot(deps.feeds);
+      using feed = await openVisibleFeed(deps.feeds, caller, input.session_id);
+      using ending = openWaitEnding(deps.clock, input.timeout_ms, signal);
+      const outcome = await kinds[input.for]({ deps, feed, ending, input, signal });
+      ending.throwIfAborted();
+      return toResult(input, feed, outcome);
+    },
+  };
+}
+
+const kinds: Readonly<Record<Input["for"], (wait: Wait) => Promise<Outcome>>> = {
+  exit: waitForExit,
+  output: waitForOutput,
+  idle: waitForIdle,
+  text: waitForText,
+  regex: waitForPattern,
+  needs_answer: async ({ feed, ending }) =>
+    atTail(feed, { matched: await waitForQuestion(feed, ending) }),
+};
+
+async function waitForExit({ feed, ending }: Wait): Promise<Outcome> {
+  const { watch } = feed;
+  await watch.until(({ session }) => hasEnded(session.state), ending);
+  const { state } = feed.session;
+  if (state.kind === "exited") return { matched: true, offset: state.tail, end: state.tail };
+  if (state.kind !== "lost") refuseGone(feed, ending);
+  return atTail(feed, { matched: state.kind === "lost" });
+}
+
+async function waitForOutput(wait: Wait): Promise<Outcome> {
+  const since = startOf(wait.feed, wait.input.since);
+  const found = await scan(scanOf(wait, since), anyByte);
+  if (found === undefined) return atTail(wait.feed, { matched: false });
+  return { matched: true, offset: found.offset, end: Math.max(found.end, wait.feed.watch.tail) };
+}
+
+/**
+ * Silence is measured from the start of the wait or the last output that came during it, never from before: who types
+ * and then waits for silence does not hear of the one before he typed. What has exited is silent.
+ */
+async function waitForIdle({ deps, feed, ending, input }: Wait): Promise<Outcome> {
+  const { watch } = feed;
+  for (;;) {
+    const heard = watch.tail;
+    if (hasEnded(feed.session.state)) return atTail(feed, { matched: true });
+    const silence = new AbortController();
+    using _timer = deps.clock.timer(input.idle_ms ?? 0, () => silence.abort());
+    await watch.until(({ tail, session }) => tail > heard || hasEnded(session.state), {
+      signal: AbortSignal.any([ending.signal, silence.signal]),
+    });
+    if (watch.tail > heard && !ending.isOver) continue;
+    if (silence.signal.aborted || hasEnded(feed.session.state))
+      return atTail(feed, { matched: true });
+    refuseGone(feed, ending);
+    return atTail(feed, { matched: false });
+  }
+}
+
+function waitForText(wait: Wait): Promise<Outcome> {
+  const since = startOf(wait.feed, wait.input.since);
+  return find(scanOf(wait, since), new TextScanner(wait.input.text ?? ""), since);
+}
+
+async function waitForPattern(wait: Wait): Promise<Outcome> {
+  const { feed, deps, input, signal } = wait;
+  const search = deps.patterns.create(input.pattern ?? "");
+  const since = startOf(feed, input.since);
+  // Also what is before, as far as it is kept: the middle of a line is not its start.
+  const from = Math.max(Math.min(since, feed.output.first()), since - CONTEXT_BYTES);
+  return await find(scanOf(wait, from), new PatternScanner(search, { since, signal }), since);
+}
+
+async function find(where: Scan, scanner: Scanner, since: number): Promise<Outcome> {
+  const found = await scan(where, scanner);
+  if (found !== undefined) return { matched: true, ...found };
+  const place = scanner.resume ?? since;
+  return { matched: false, offset: place, end: place };
+}
+
+const anyByte: Scanner = {
+  push: (offset, bytes) => ({ offset, end: offset + bytes.length }),
+  settle: () => undefined,
+  covered: 0,
+  resume: undefined,
+};
+
+function scanOf({ deps, feed, ending }: Wait, from: number): Scan {
+  return { feed, ending, clock: deps.clock, from };
+}
+
+function startOf(feed: SessionFeed, since: Input["since"]): number {
+  if (since === "tail") return feed.watch.tail;
+  if (since === undefined) return feed.output.first();
+  // Refused here, with what would have been right.
+  feed.output.read(since, { limit: 1, tail: feed.watch.tail });
+  return since;
+}
+
+function hasEnded(state: SessionState): boolean {
+  return state.kind === "exited" || state.kind === "lost";
+}
+
+function atTail({ watch }: SessionFeed, { matched }: { readonly matched: boolean }): Outcome {
+  return { matched, offset: watch.tail, end: watch.tail };
+}
+
+function refuseGone({ watch, session }: SessionFeed, ending: WaitEnding): void {
+  if (watch.isClosed && !ending.isOver) throw hostGone(session.session_id);
+}
+
+function toResult(
+  input: Input,
+  { watch, session }: SessionFeed,
+  outcome: Outcome,
+): OperationOutput<"session.wait"> {
+  return { ...outcome, for: input.for, tail: watch.tail, state: session.state };
+}
+
+function takeSlot(feeds: SessionFeeds): Disposable {
+  const taken = waitsOn.get(feeds) ?? 0;
+  if (taken >= limits.waits)
+    throw new Fault(
+      "too_many",
+      `${limits.waits} waits are under way; try again when one has ended`,
+    );
+  waitsOn.set(feeds, taken + 1);
+  return {
+    [Symbol.dispose]: () => void waitsOn.set(feeds, (waitsOn.get(feeds) ?? 1) - 1),
+  };
+}

@@ -1,0 +1,34 @@
+import type { ScreenSize } from "#app/emulator/emulator.ts";
+import { limits } from "#contract/limits.ts";
+import type { LogFiles } from "#log/log-files.ts";
+
+const NEWLINE = 0x0a;
+
+/** The size that a terminal was opened with, which the first line of its events says. */
+export function findFirstSize(events: LogFiles): ScreenSize | undefined {
+  const line = firstLine(events);
+  if (line === undefined) return undefined;
+  try {
+    const { type, cols, rows }: Partial<Record<string, unknown>> = JSON.parse(line);
+    if (type !== "session.opened" || typeof cols !== "number" || typeof rows !== "number")
+      return undefined;
+    return { cols, rows };
+  } catch {
+    // Damaged; whoever asks has to do without.
+    return undefined;
+  }
+}
+
+function firstLine(events: LogFiles): string | undefined {
+  const parts: Uint8Array[] = [];
+  let next = 0;
+  while (next < limits.event_line_bytes) {
+    const chunk = events.read(next, { limit: limits.event_line_bytes });
+    if (chunk === undefined || chunk.kind === "gap") return undefined;
+    const end = chunk.bytes.indexOf(NEWLINE);
+    parts.push(end < 0 ? chunk.bytes : chunk.bytes.subarray(0, end));
+    if (end >= 0) return Buffer.concat(parts).toString("utf8");
+    next += chunk.bytes.length;
+  }
+  return undefined;
+}

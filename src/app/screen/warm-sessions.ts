@@ -1,0 +1,85 @@
+import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
+import type { Clock } from "#base/clock.ts";
+
+/** The log keeps four times as much, so the screen is up to date long before what it needs is evicted. */
+export const WARM_STEP_BYTES = 16 * 1024 * 1024;
+/** After the last time that somebody asked. */
+const WARM_MS = 10 * 60 * 1000;
+const WARM_SESSIONS = 64;
+
+export interface WarmDeps {
+  readonly feeds: SessionFeeds;
+  readonly clock: Clock;
+  readonly stepBytes: number;
+  /** Draws what has come, and says up to where. */
+  readonly advance: (feed: SessionFeed) => Promise<number>;
+}
+
+interface Warm {
+  readonly abort: AbortController;
+  readonly done: Promise<void>;
+  timer: Disposable;
+}
+
+/** Sessions whose screen was asked for are followed for a while, so that it stays exact when old output is evicted. */
+export class WarmSessions implements AsyncDisposable {
+  readonly #deps: WarmDeps;
+  readonly #warm = new Map<string, Warm>();
+
+  constructor(deps: WarmDeps) {
+    this.#deps = deps;
+  }
+
+  get size(): number {
+    return this.#warm.size;
+  }
+
+  /** Somebody asked for this session's screen, and it is drawn up to the offset. */
+  touch(sessionId: string, offset: number): void {
+    const found = this.#warm.get(sessionId);
+    found?.timer[Symbol.dispose]();
+    const abort = found?.abort ?? new AbortController();
+    const timer = this.#deps.clock.timer(WARM_MS, () => this.#forget(sessionId));
+    const done = found?.done ?? this.#follow(sessionId, offset, abort.signal);
+    this.#warm.delete(sessionId);
+    this.#warm.set(sessionId, { abort, done, timer });
+    const [oldest] = this.#warm.keys();
+    if (this.#warm.size > WARM_SESSIONS && oldest !== undefined) this.#forget(oldest);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const all = [...this.#warm.values()].map(({ done }) => done);
+    for (const id of [...this.#warm.keys()]) this.#forget(id);
+    await Promise.all(all);
+  }
+
+  #forget(sessionId: string): void {
+    const warm = this.#warm.get(sessionId);
+    this.#warm.delete(sessionId);
+    warm?.timer[Symbol.dispose]();
+    warm?.abort.abort();
+  }
+
+  async #follow(sessionId: string, offset: number, signal: AbortSignal): Promise<void> {
+    const { feeds, stepBytes, advance } = this.#deps;
+    try {
+      using feed = await feeds.open(sessionId);
+      const { watch } = feed;
+      let drawn = offset;
+      while (!signal.aborted && !watch.isClosed) {
+        const due = drawn + stepBytes;
+        await watch.until(({ tail, session }) => tail >= due || isOver(session.state), { signal });
+        if (signal.aborted || isOver(watch.session.state)) break;
+        drawn = Math.max(await advance(feed), drawn);
+      }
+    } catch {
+      // Gone, or too busy to be drawn: the next one who asks hears of it.
+    }
+    if (!signal.aborted) this.#forget(sessionId);
+  }
+}
+
+/** Nothing more is printed, so nothing more is evicted. */
+function isOver(state: SessionFeed["session"]["state"]): boolean {
+  return state.kind === "lost" || (state.kind === "exited" && state.final);
+}

@@ -1,0 +1,104 @@
+import { Worker } from "node:worker_threads";
+import { Fault, fromFaultBody } from "#contract/fault.ts";
+import type { FromWorker, ScreenAnswer, ScreenRequest, ToWorker } from "./requests.ts";
+
+/** Requests under way; who comes then is told to come later. */
+const REQUESTS = 256;
+/** A request is not to blame for the first death, and maybe not for the second; then it is given up. */
+const ATTEMPTS = 2;
+/** Of the worker's own heap; cells lie outside of it and are bounded by the cache. */
+const HEAP_MIB = 512;
+
+interface Waiting {
+  readonly request: ScreenRequest;
+  readonly resolve: (answer: ScreenAnswer) => void;
+  readonly reject: (error: unknown) => void;
+  attempts: number;
+}
+
+/** The thread that draws: started for the first request, and again when it died. */
+export class WorkerLink implements AsyncDisposable {
+  readonly #url: URL;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | undefined;
+  #serial = 0;
+  #isDisposed = false;
+
+  constructor(url: URL) {
+    this.#url = url;
+  }
+
+  /** For tests, which end it in the middle of its work. */
+  get worker(): Worker | undefined {
+    return this.#worker;
+  }
+
+  ask(request: ScreenRequest): Promise<ScreenAnswer> {
+    if (this.#isDisposed) return Promise.reject(shuttingDown());
+    if (this.#waiting.size >= REQUESTS) return Promise.reject(tooMany());
+    const { promise, resolve, reject } = Promise.withResolvers<ScreenAnswer>();
+    this.#serial += 1;
+    this.#waiting.set(this.#serial, { request, resolve, reject, attempts: 0 });
+    this.#send(this.#serial);
+    return promise;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isDisposed = true;
+    for (const { reject } of this.#waiting.values()) reject(shuttingDown());
+    this.#waiting.clear();
+    await this.#worker?.terminate();
+  }
+
+  #send(id: number): void {
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined) return;
+    waiting.attempts += 1;
+    this.#worker ??= this.#start();
+    const message: ToWorker = { id, request: waiting.request };
+    this.#worker.postMessage(message);
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#url, {
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
+      // What our own process was started with is not for it: an inspector's port can be had only once.
+      execArgv: [],
+    });
+    // It keeps nobody alive who has nothing else to do.
+    worker.unref();
+    worker.on("message", (message: FromWorker) => this.#onAnswer(message));
+    // Its end follows at once, and is what counts.
+    worker.on("error", () => undefined);
+    worker.on("exit", () => this.#onExit(worker));
+    return worker;
+  }
+
+  #onAnswer(message: FromWorker): void {
+    const waiting = this.#waiting.get(message.id);
+    this.#waiting.delete(message.id);
+    if ("answer" in message) waiting?.resolve(message.answer);
+    else waiting?.reject(fromFaultBody(message.fault));
+  }
+
+  #onExit(worker: Worker): void {
+    if (this.#worker === worker) this.#worker = undefined;
+    if (this.#isDisposed) return;
+    for (const [id, waiting] of this.#waiting) {
+      if (waiting.attempts < ATTEMPTS) {
+        this.#send(id);
+        continue;
+      }
+      this.#waiting.delete(id);
+      waiting.reject(new Fault("internal", "the screen could not be drawn: what draws it ended"));
+    }
+  }
+}
+
+function tooMany(): Fault {
+  return new Fault("too_many", `${REQUESTS} screens are being drawn already; ask again soon`);
+}
+
+function shuttingDown(): Fault {
+  return new Fault("shutting_down", "the server is going down, so no screen is drawn any more");
+}

@@ -1,0 +1,129 @@
+import { resolve } from "node:path";
+import { type Caller, chooseWorkspace, workspaceNotFound } from "#app/caller.ts";
+import { randomId } from "#base/random-id.ts";
+import { Fault } from "#contract/fault.ts";
+import { ShellId, WorkspaceId } from "#contract/ids.ts";
+import { limits } from "#contract/limits.ts";
+import type { OperationInput, Operations } from "#contract/operations.ts";
+import type { Session } from "#contract/session.ts";
+import type { Shell } from "#contract/shell.ts";
+import type { ShellRow } from "#store/shells.ts";
+import { busy, findLiveRun, type ShellDeps } from "./claim.ts";
+import { followRun } from "./follow.ts";
+import { startRun } from "./run.ts";
+import { isDir, ShellFolder } from "./shell-folder.ts";
+import { getVisibleShell } from "./visible-shell.ts";
+
+export type ShellOperations = Pick<
+  Operations,
+  "shell.create" | "shell.list" | "shell.get" | "shell.close" | "shell.run"
+>;
+
+export function createShellOperations(deps: ShellDeps, caller: Caller): ShellOperations {
+  const { store } = deps;
+  return {
+    "shell.create": async (input) => describe(createShell(deps, caller, input), undefined),
+    "shell.list": async ({ limit = limits.list_default, cursor, workspace_id }) => {
+      if (workspace_id !== undefined) chooseWorkspace(caller, workspace_id);
+      const { workspaces } = caller;
+      const page = store.list({ workspaces, workspace_id, limit, cursor });
+      const shells = await Promise.all(page.rows.map((row) => look(deps, row)));
+      return { shells: shells.filter((shell) => shell !== undefined), cursor: page.cursor };
+    },
+    "shell.get": async ({ shell_id }) => {
+      const shell = await look(deps, getVisibleShell(deps, caller, shell_id));
+      // Closed while we looked.
+      return shell ?? describe(getVisibleShell(deps, caller, shell_id), undefined);
+    },
+    "shell.close": async ({ shell_id }) => {
+      await closeShell(deps, getVisibleShell(deps, caller, shell_id));
+      return {};
+    },
+    "shell.run": async (input, { signal } = {}) => {
+      const { session_id } = await startRun(deps, caller, input);
+      return followRun(deps, { shell_id: input.shell_id, session_id, signal });
+    },
+  };
+}
+
+/** Nothing runs yet: a shell is a folder with a state. */
+export function createShell(
+  { store, places, folder, clock }: ShellDeps,
+  caller: Caller,
+  { work_dir, env = {}, workspace_id }: OperationInput<"shell.create">,
+): ShellRow {
+  const workspace = chooseWorkspace(caller, workspace_id);
+  if (!places.hasWorkspace(workspace)) throw workspaceNotFound(workspace);
+  refuseOurNames(env);
+  const dir = resolve(caller.work_dir, work_dir ?? ".");
+  if (!isDir(dir)) throw noDirectory(dir);
+  const row: ShellRow = {
+    shell_id: ShellId.parse(randomId("shl")),
+    workspace_id: WorkspaceId.parse(workspace),
+    user_id: caller.user_id ?? null,
+    work_dir: dir,
+    created_at: new Date(clock.now()).toISOString(),
+    last_run_at: null,
+    running: null,
+  };
+  const files = new ShellFolder(folder, row.shell_id);
+  try {
+    files.make({ env: { ...caller.env, ...env }, umask: caller.umask, work_dir: dir });
+    store.insert(row);
+  } catch (error) {
+    files.remove();
+    throw error;
+  }
+  return row;
+}
+
+/** Undefined when it was closed meanwhile. */
+async function look(deps: ShellDeps, row: ShellRow): Promise<Shell | undefined> {
+  if (row.running === null) return describe(row, undefined);
+  const session = await findLiveRun(deps, row);
+  // A run that is over has changed the row.
+  const now = deps.store.find(row.shell_id);
+  return now === undefined ? undefined : describe(now, session);
+}
+
+/**
+ * Takes the claim, so that nobody else starts, ends the run, then removes the files and last the row: whoever dies in
+ * between leaves a shell that can be closed again.
+ */
+async function closeShell(deps: ShellDeps, row: ShellRow): Promise<void> {
+  const { store, folder } = deps;
+  const { shell_id } = row;
+  const session = await findLiveRun(deps, row);
+  const running = store.find(shell_id)?.running;
+  // Closed by somebody else.
+  if (running === undefined) return;
+  const isSame = running === row.running || running === null;
+  if (!isSame || !store.swapRunning(shell_id, running, randomId("run")))
+    throw busy(shell_id, session);
+  if (session !== undefined) {
+    const host = await deps.link.connect();
+    const { session_id } = session;
+    await host.call("session.close", { session_id, detail: "its shell was closed" });
+  }
+  new ShellFolder(folder, shell_id).remove();
+  store.remove(shell_id);
+}
+
+function describe(row: ShellRow, session: Session | undefined): Shell {
+  const { running, ...shell } = row;
+  return { ...shell, running_session_id: running === null ? null : (session?.session_id ?? null) };
+}
+
+function noDirectory(dir: string): Fault {
+  return new Fault("spawn_failed", `there is no directory ${dir}, so no shell can start in it`, {
+    details: { errno: "ENOENT", work_dir: dir },
+  });
+}
+
+function refuseOurNames(env: Readonly<Record<string, string>>): void {
+  const name = Object.keys(env).find((key) => key.startsWith("REINS_"));
+  if (name === undefined) return;
+  throw new Fault("invalid_request", `env: ${name} is set by Reins itself, as every REINS_ name`, {
+    details: { field: "env" },
+  });
+}

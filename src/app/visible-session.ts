@@ -1,0 +1,46 @@
+import { Fault } from "#contract/fault.ts";
+import type { Session } from "#contract/session.ts";
+import { type Caller, maySee } from "./caller.ts";
+import type { HostLink } from "./live/host-link.ts";
+import type { SessionFeed, SessionFeeds } from "./live/session-feeds.ts";
+
+/** The session, if the caller may see it; a foreign one is answered as one that does not exist. */
+export async function getVisibleSession(
+  link: HostLink,
+  caller: Caller,
+  sessionId: string,
+): Promise<Session> {
+  const host = await link.connect();
+  const session = await host
+    .call("session.get", { session_id: sessionId })
+    .catch(asOurs(sessionId));
+  if (maySee(caller, session.workspace_id)) return session;
+  throw sessionNotFound(sessionId);
+}
+
+/** The same for who wants to follow it. */
+export async function openVisibleFeed(
+  feeds: SessionFeeds,
+  caller: Caller,
+  sessionId: string,
+): Promise<SessionFeed> {
+  const feed = await feeds.open(sessionId).catch(asOurs(sessionId));
+  if (maySee(caller, feed.session.workspace_id)) return feed;
+  feed[Symbol.dispose]();
+  throw sessionNotFound(sessionId);
+}
+
+export function sessionNotFound(sessionId: string): Fault {
+  return new Fault("session_not_found", `there is no session ${sessionId}`, {
+    details: { session_id: sessionId },
+  });
+}
+
+/** In our own words, so that unknown and foreign sound the same. */
+function asOurs(sessionId: string): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof Fault && error.code === "session_not_found")
+      throw sessionNotFound(sessionId);
+    throw error;
+  };
+}

@@ -1,0 +1,91 @@
+import type { Clock } from "#base/clock.ts";
+import type { OperationSpec } from "#contract/operations/operation-spec.ts";
+import type { OutputRange } from "#contract/operations/reading.ts";
+import type { Document, StreamItem } from "#contract/operations.ts";
+import { eventStream } from "./sse.ts";
+
+export interface AnswerOptions {
+  readonly clock: Clock;
+  readonly onEnd: () => void;
+}
+
+const PRIVATE = { "Cache-Control": "no-store" };
+
+/** What a handler gave, as the row of its operation says that it is answered. */
+export function toResponse(
+  { answers, status = 200 }: OperationSpec,
+  value: unknown,
+  options: AnswerOptions,
+): Response {
+  switch (answers) {
+    case "stream":
+      // The table and the handlers' types agree: see OperationAnswer.
+      return streamResponse(value as AsyncIterable<StreamItem<unknown>>, options);
+    case "document":
+      return documentResponse(value as Document, options);
+    case "bytes":
+      options.onEnd();
+      return bytesResponse(value as OutputRange);
+    default:
+      options.onEnd();
+      return new Response(JSON.stringify(value), {
+        status,
+        headers: { ...PRIVATE, "Content-Type": "application/json" },
+      });
+  }
+}
+
+function streamResponse(
+  items: AsyncIterable<StreamItem<unknown>>,
+  options: AnswerOptions,
+): Response {
+  return new Response(eventStream(items, options), {
+    headers: {
+      "Content-Type": "text/event-stream",
+      "Cache-Control": "no-store, no-transform",
+      "X-Accel-Buffering": "no",
+    },
+  });
+}
+
+function documentResponse({ media_type, file_name, body }: Document, { onEnd }: AnswerOptions) {
+  const iterator = body[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  const stream = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const next = await iterator.next();
+      if (next.done !== true) {
+        const { value } = next;
+        controller.enqueue(typeof value === "string" ? encoder.encode(value) : value);
+        return;
+      }
+      onEnd();
+      controller.close();
+    },
+    async cancel() {
+      onEnd();
+      await iterator.return?.();
+    },
+  });
+  const disposition =
+    file_name === undefined ? {} : { "Content-Disposition": `attachment; filename="${file_name}"` };
+  return new Response(stream, {
+    headers: { ...PRIVATE, "Content-Type": media_type, ...disposition },
+  });
+}
+
+function bytesResponse(range: OutputRange): Response {
+  const { offset, next, tail, gap, state, final, bytes } = range;
+  return new Response(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), {
+    headers: {
+      ...PRIVATE,
+      "Content-Type": "application/octet-stream",
+      "X-Reins-Offset": String(offset),
+      "X-Reins-Next": String(next),
+      "X-Reins-Tail": String(tail),
+      "X-Reins-State": state,
+      "X-Reins-Final": final ? "1" : "0",
+      ...(gap === null ? {} : { "X-Reins-Gap": `${gap.from}-${gap.to}` }),
+    },
+  });
+}

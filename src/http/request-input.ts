@@ -1,0 +1,111 @@
+import * as z from "zod";
+import { Fault } from "#contract/fault.ts";
+import { limits } from "#contract/limits.ts";
+
+type Raw = Record<string, unknown>;
+
+/** What an operation is given: the names in the path, the query, and the fields of the body. */
+export interface RequestParts {
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly body: Raw;
+}
+
+export function mergeInput({ path, query, body }: RequestParts, schema: z.ZodType): Raw {
+  const input: Raw = { ...body };
+  for (const name of new Set(query.keys())) {
+    const values = query.getAll(name);
+    if (values.length > 1 || Object.hasOwn(body, name)) throw givenTwice(name);
+    input[name] = fromText(values[0] ?? "", fieldOf(schema, name));
+  }
+  for (const [name, value] of Object.entries(path)) {
+    if (Object.hasOwn(input, name)) throw givenTwice(name);
+    input[name] = value;
+  }
+  return input;
+}
+
+/** A body of JSON, and nothing behind it. An empty one is `{}`. */
+export function parseBody(bytes: Uint8Array): Raw {
+  const text = decode(bytes);
+  if (text.trim() === "") return {};
+  const value = parseJson(text);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    // Any object that JSON makes has string keys and nothing known about its values.
+    return value as Raw;
+  }
+  throw new Fault("invalid_request", "the body is JSON, but not an object");
+}
+
+/** Refuses at the limit, whatever the length header said. */
+export async function readBody(request: Request): Promise<Uint8Array> {
+  const announced = Number(request.headers.get("content-length") ?? 0);
+  if (announced > limits.body_bytes) throw tooLarge();
+  if (request.body === null) return new Uint8Array(0);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body) {
+    size += chunk.byteLength;
+    if (size > limits.body_bytes) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new Fault("invalid_request", "the body is not UTF-8", { cause: error });
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : "";
+    throw new Fault(
+      "invalid_request",
+      `the body is not JSON: ${why.slice(0, limits.title_chars)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+/** Query values are text; what the field takes decides whether it is a number or a yes. */
+function fromText(text: string, field: z.ZodType | undefined): unknown {
+  if (field === undefined || field.safeParse(text).success) return text;
+  if (/^-?\d{1,16}$/.test(text) && takes(field, Number(text), "number")) return Number(text);
+  if (["1", "true"].includes(text) && takes(field, true, "boolean")) return true;
+  if (["0", "false"].includes(text) && takes(field, false, "boolean")) return false;
+  return text;
+}
+
+/** Whether the field is for values of this type at all: one out of range is named by its range. */
+function takes(field: z.ZodType, value: unknown, type: string): boolean {
+  const parsed = field.safeParse(value);
+  if (parsed.success) return true;
+  return parsed.error.issues.every(
+    (issue) =>
+      issue.code !== "invalid_type" && issue.code !== "invalid_union" && type !== "boolean",
+  );
+}
+
+function fieldOf(schema: z.ZodType, name: string): z.ZodType | undefined {
+  const shape = schema instanceof z.ZodObject ? schema.shape : undefined;
+  const field: unknown = shape?.[name];
+  return field instanceof z.ZodType ? field : undefined;
+}
+
+function givenTwice(name: string): Fault {
+  return new Fault("invalid_request", `${name}: given twice`, { details: { field: name } });
+}
+
+function tooLarge(): Fault {
+  return new Fault("payload_too_large", `a body has at most ${limits.body_bytes} bytes`, {
+    details: { limit: limits.body_bytes },
+  });
+}

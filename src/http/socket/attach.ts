@@ -1,0 +1,332 @@
+import type { WebSocket } from "ws";
+import type { Caller } from "#app/caller.ts";
+import { openSeat, type Seat } from "#app/live/seat.ts";
+import type { SessionFeed } from "#app/live/session-feeds.ts";
+import { resolveSince } from "#app/read/output.ts";
+import { openVisibleFeed } from "#app/visible-session.ts";
+import { asFault, Fault } from "#contract/fault.ts";
+import { ClientFrame, type ServerFrame } from "#contract/frames.ts";
+import { limits } from "#contract/limits.ts";
+import type { AttachQuery } from "#contract/operations/reading.ts";
+import { parseRequest } from "#contract/parse.ts";
+import type { Session } from "#contract/session.ts";
+import { isAtLeast } from "#contract/token.ts";
+import { onMessages, parseJson } from "./messages.ts";
+import { closeCodes, Outbox } from "./outbox.ts";
+import { base64Encoding, binaryEncoding, framesOf, utf8Encoding } from "./output-frames.ts";
+import { OutputPump } from "./output-pump.ts";
+import type { OpenSocket, SocketDeps, SocketPlan } from "./socket-plan.ts";
+
+export const BINARY_PROTOCOL = "reins.bin.v1";
+
+/** How often a silent client's lease is renewed. */
+export const RENEW_MS = 10_000;
+const STDIN_HEADER_BYTES = 9;
+const STDIN_CHANNEL = 0;
+/** A host that has gone is started anew by the next who asks. */
+const HOST_RETRY_MS = 500;
+
+/** Everything that can be refused is refused here, before the upgrade; nobody has lost anything yet. */
+export async function planAttach(
+  deps: SocketDeps,
+  caller: Caller,
+  query: AttachQuery,
+): Promise<SocketPlan> {
+  using stack = new DisposableStack();
+  const feed = stack.use(await openVisibleFeed(deps.gateway.feeds, caller, query.session_id));
+  const role = query.role ?? "viewer";
+  if (role === "controller") checkControl(feed.session, caller, query.takeover ?? false);
+  if (feed.session.viewers >= limits.viewers_per_session)
+    throw new Fault("too_many", "this session has as many viewers as it may");
+  const since = checkSince(feed, resolveSince(feed, query.since));
+  const owned = stack.move();
+  return {
+    protocols: [BINARY_PROTOCOL],
+    open: (socket, protocol) => {
+      const isBinary = protocol === BINARY_PROTOCOL;
+      const attached = new AttachedSocket(deps, { caller, feed, query, since, isBinary, socket });
+      void attached.start().catch((error: unknown) => attached.fail(error));
+      return attached;
+    },
+    [Symbol.dispose]: () => owned.dispose(),
+  };
+}
+
+function checkControl({ controller }: Session, caller: Caller, takeover: boolean): void {
+  if (!isAtLeast(caller.role, "operator"))
+    throw new Fault("forbidden", `control needs the role operator; your token has ${caller.role}`);
+  if (controller === null || takeover) return;
+  throw new Fault(
+    "not_controller",
+    `${controller.holder} controls this session; takeover=1 takes it`,
+    {
+      details: { holder: controller.holder, generation: controller.generation },
+    },
+  );
+}
+
+/** Outside of the log it is refused now, with a status, and not by a frame later. */
+export function checkSince({ output, watch }: SessionFeed, since: number): number {
+  if (since > watch.tail) output.read(since, { limit: 1 });
+  return since;
+}
+
+interface Attaching {
+  readonly caller: Caller;
+  readonly feed: SessionFeed;
+  readonly query: AttachQuery;
+  readonly since: number;
+  readonly isBinary: boolean;
+  readonly socket: WebSocket;
+}
+
+/** One client at one session. */
+class AttachedSocket implements OpenSocket {
+  readonly #deps: SocketDeps;
+  readonly #attaching: Attaching;
+  readonly #outbox: Outbox;
+  readonly #owned = new DisposableStack();
+  readonly #seated = Promise.withResolvers<Seat>();
+  #seat: Seat | undefined;
+  #renewal: Disposable | undefined;
+  #controller: Session["controller"] = null;
+  #hasEnded = false;
+  #closes = 0;
+
+  constructor(deps: SocketDeps, attaching: Attaching) {
+    this.#deps = deps;
+    this.#attaching = attaching;
+    const { socket } = attaching;
+    this.#outbox = new Outbox(socket, deps.outbox);
+    onMessages(socket, (bytes, isBinary) => this.#onMessage(bytes, isBinary));
+    socket.on("close", () => this.#onClose());
+  }
+
+  async start(): Promise<void> {
+    const { feed, query, since, caller } = this.#attaching;
+    const { link, audit } = this.#deps.gateway;
+    const host = await link.connect();
+    const seat = await takeSeat({ host, caller, audit }, feed.session, query);
+    this.#seat = seat;
+    if (!this.#outbox.isOpen) {
+      // It has left while we asked.
+      await seat[Symbol.asyncDispose]();
+      return;
+    }
+    this.#seated.resolve(seat);
+    this.#controller = feed.session.controller;
+    const { session } = feed;
+    const size = feed.sizes.at(since, feed.watch.eventsTail) ?? session;
+    this.#say({
+      type: "connected",
+      session_id: session.session_id,
+      kind: session.kind,
+      mode: session.mode,
+      role: seat.role,
+      generation: seat.generation ?? null,
+      offset: since,
+      tail: feed.watch.tail,
+      cols: size.cols,
+      rows: size.rows,
+      state: session.state,
+    });
+    this.#owned.use(feed.watch.on(() => this.#onSession(feed.session)));
+    this.#keepControl();
+    const from = query.paint === true ? await this.#paint(since) : since;
+    this.#follow(from);
+    this.#onSession(feed.session);
+  }
+
+  fail(error: unknown): void {
+    const { code, message } = asFault(error);
+    if (code === "internal") this.#deps.onError(error);
+    this.#say({ type: "error", code, message });
+    const isGone = code === "host_unavailable" || code === "shutting_down";
+    this.#outbox.close(isGone ? closeCodes.restarting : closeCodes.too_slow, code);
+  }
+
+  /** The gateway ends; the session goes on and the client comes back. */
+  stop(reason: string, retryAfterMs: number): void {
+    this.#say({ type: "closing", reason, retry_after_ms: retryAfterMs });
+    this.#outbox.close(closeCodes.restarting, reason);
+  }
+
+  terminate(): void {
+    this.#attaching.socket.terminate();
+  }
+
+  #follow(since: number): void {
+    const { feed, query, isBinary } = this.#attaching;
+    const text = query.encoding === "base64" ? base64Encoding : utf8Encoding;
+    const frames = framesOf(feed, isBinary ? binaryEncoding : text);
+    const pump = new OutputPump(
+      { feed, frames, outbox: this.#outbox, since },
+      {
+        gap: (range) => this.#say({ type: "gap", ...range }),
+        resized: (size) => this.#say({ type: "resized", ...size }),
+        ended: (session, tail) => this.#ended(session, tail),
+        hostGone: () => this.stop("host_unavailable", HOST_RETRY_MS),
+        failed: (error) => this.fail(error),
+      },
+    );
+    this.#owned.use(pump);
+    pump.pump();
+  }
+
+  /** The screen instead of history; the offset from which output follows it. */
+  async #paint(since: number): Promise<number> {
+    const { feed } = this.#attaching;
+    try {
+      const { state, offset } = await this.#deps.gateway.screens.state(feed);
+      this.#say({ type: "screen", state, offset });
+      return offset;
+    } catch (error) {
+      const { code, message } = asFault(error);
+      if (code === "internal") this.#deps.onError(error);
+      this.#say({ type: "error", code, message });
+      return since;
+    }
+  }
+
+  #ended({ state }: Session, tail: number): void {
+    const isExit = state.kind === "exited";
+    this.#say({
+      type: "exit",
+      exit_code: isExit ? state.exit_code : null,
+      signal: isExit ? state.signal : null,
+      reason: isExit ? state.reason : "host_lost",
+      tail: isExit ? state.tail : tail,
+    });
+    this.#hasEnded = true;
+    this.#leave();
+  }
+
+  /** Who asked for the end hears first that it was done. */
+  #leave(): void {
+    if (this.#hasEnded && this.#closes === 0)
+      this.#outbox.close(closeCodes.done, "the session has ended");
+  }
+
+  #onSession(session: Session): void {
+    const { controller } = session;
+    const isSame =
+      controller?.generation === this.#controller?.generation &&
+      controller?.holder === this.#controller?.holder;
+    if (!isSame) {
+      const generation = controller?.generation ?? this.#controller?.generation ?? 0;
+      this.#controller = controller;
+      this.#say({ type: "control", holder: controller?.holder ?? null, generation });
+    }
+    if (this.#seat?.isTaken(session) === true)
+      this.#outbox.close(closeCodes.taken_over, "somebody else has taken control");
+  }
+
+  /** As long as the peer is there it keeps what it holds, also when it has nothing to say. */
+  #keepControl(): void {
+    this.#renewal = this.#deps.outbox.clock.timer(RENEW_MS, () => {
+      void this.#seat?.renew().catch(() => undefined);
+      if (this.#outbox.isOpen) this.#keepControl();
+    });
+  }
+
+  async #onMessage(bytes: Buffer, isBinary: boolean): Promise<void> {
+    this.#outbox.sign();
+    let id: string | undefined;
+    let isClose = false;
+    try {
+      const value = isBinary ? this.#parseBinary(bytes) : parseJson(bytes);
+      id = findId(value);
+      const frame = parseRequest(ClientFrame, value);
+      isClose = frame.type === "close";
+      if (isClose) this.#closes += 1;
+      // In order: whoever waits here goes on in the order in which it came.
+      await this.#serve(frame, await this.#seated.promise);
+      if (frame.type === "ping") this.#say({ type: "pong", ...(id === undefined ? {} : { id }) });
+      else if (id !== undefined) this.#say({ type: "ack", id });
+    } catch (error) {
+      const { code, message } = asFault(error);
+      if (code === "internal") this.#deps.onError(error);
+      this.#say({ type: "error", ...(id === undefined ? {} : { id }), code, message });
+    }
+    if (isClose) this.#closes -= 1;
+    this.#leave();
+  }
+
+  async #serve(frame: ClientFrame, seat: Seat): Promise<void> {
+    switch (frame.type) {
+      case "stdin":
+        return await seat.type(Buffer.from(frame.data, frame.encoding ?? "utf8"), frame.id);
+      case "eof":
+        return await seat.eof(frame.id);
+      case "resize":
+        return await seat.resize(frame.cols, frame.rows);
+      case "signal":
+        return await seat.signal(frame.signal);
+      case "control":
+        return await this.#changeControl(frame.action, seat);
+      case "close":
+        checkOperator(this.#attaching.caller);
+        return await seat.close(frame.reason);
+      case "ping":
+        return;
+    }
+  }
+
+  async #changeControl(action: "take" | "release", seat: Seat): Promise<void> {
+    checkOperator(this.#attaching.caller);
+    if (action === "take") await seat.take();
+    else await seat.release();
+  }
+
+  /** `0 · offset (ignored) · bytes`: what was typed, as it is. */
+  #parseBinary(bytes: Buffer): unknown {
+    if (!this.#attaching.isBinary)
+      throw new Fault("invalid_request", `binary frames need the sub-protocol ${BINARY_PROTOCOL}`);
+    if (bytes.length <= STDIN_HEADER_BYTES || bytes[0] !== STDIN_CHANNEL)
+      throw new Fault(
+        "invalid_request",
+        "a binary frame is channel 0, an offset of 8 bytes, then what is typed",
+      );
+    const data = bytes.subarray(STDIN_HEADER_BYTES).toString("base64");
+    return { type: "stdin", data, encoding: "base64" };
+  }
+
+  #say(frame: ServerFrame): void {
+    this.#outbox.sendJson(frame);
+  }
+
+  #onClose(): void {
+    this.#renewal?.[Symbol.dispose]();
+    this.#owned.dispose();
+    this.#attaching.feed[Symbol.dispose]();
+    void this.#seat?.[Symbol.asyncDispose]();
+  }
+}
+
+/** After the upgrade: a failed handshake has taken control from nobody. Who loses a race to another watches. */
+export async function takeSeat(
+  deps: Parameters<typeof openSeat>[0],
+  session: Session,
+  { role = "viewer", takeover = false }: Pick<AttachQuery, "role" | "takeover">,
+): Promise<Seat> {
+  if (role === "viewer") return await openSeat(deps, session, { role, takeover: false });
+  try {
+    return await openSeat(deps, session, { role, takeover });
+  } catch (error) {
+    const { code } = asFault(error);
+    if (code !== "not_controller" && code !== "already_exited") throw error;
+    return await openSeat(deps, session, { role: "viewer", takeover: false });
+  }
+}
+
+function checkOperator({ role }: Caller): void {
+  if (isAtLeast(role, "operator")) return;
+  throw new Fault("forbidden", `this needs the role operator; your token has ${role}`);
+}
+
+function findId(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null || !("id" in value)) return undefined;
+  return typeof value.id === "string" && value.id.length <= limits.input_id_chars
+    ? value.id
+    : undefined;
+}

@@ -1,0 +1,47 @@
+import type { RawData, WebSocket } from "ws";
+import { Fault } from "#contract/fault.ts";
+import { limits } from "#contract/limits.ts";
+
+/** Of one peer, under way at once. Beyond it nothing more is read from the peer until some are answered. */
+const MESSAGES_UNDER_WAY = 256;
+
+/**
+ * Hands each message over as it comes, without waiting for the one before: what the host is asked reaches it in order
+ * anyway. `serve` answers for itself and never rejects.
+ */
+export function onMessages(
+  socket: WebSocket,
+  serve: (bytes: Buffer, isBinary: boolean) => Promise<void>,
+): void {
+  let underWay = 0;
+  socket.on("message", (data, isBinary) => {
+    underWay += 1;
+    if (underWay >= MESSAGES_UNDER_WAY) socket.pause();
+    void serve(toBuffer(data), isBinary).finally(() => {
+      underWay -= 1;
+      if (underWay < MESSAGES_UNDER_WAY) socket.resume();
+    });
+  });
+  // A frame that is too big or none at all: ws closes with the code for it.
+  socket.on("error", () => undefined);
+}
+
+export function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString("utf8"));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : "";
+    throw new Fault(
+      "invalid_request",
+      `the frame is not JSON: ${why.slice(0, limits.title_chars)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+function toBuffer(data: RawData): Buffer {
+  if (Buffer.isBuffer(data)) return data;
+  return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
+}

@@ -1,0 +1,109 @@
+import type { SessionFeed } from "#app/live/session-feeds.ts";
+import type { Session } from "#contract/session.ts";
+import type { Outbox } from "./outbox.ts";
+import type { OutputFrames } from "./output-frames.ts";
+
+export interface PumpTarget {
+  readonly feed: SessionFeed;
+  readonly frames: OutputFrames;
+  readonly outbox: Pick<Outbox, "isFull" | "isOpen" | "send" | "drained">;
+  readonly since: number;
+}
+
+/** What is said between the bytes, in the order in which it happened. */
+export interface PumpEvents {
+  gap(range: { readonly from: number; readonly to: number }): void;
+  resized(size: { readonly cols: number; readonly rows: number }): void;
+  /** Everything that was printed has been sent, and the session has ended. */
+  ended(session: Session, tail: number): void;
+  /** The host has gone; what the files hold has been sent. */
+  hostGone(): void;
+  failed(error: unknown): void;
+}
+
+/**
+ * One viewer's cursor. History and live output are the same loop: send what lies between the cursor and the tail, then
+ * wait for the tail to move or for room in the outbox.
+ */
+export class OutputPump implements Disposable {
+  readonly #target: PumpTarget;
+  readonly #events: PumpEvents;
+  readonly #subscriptions = new DisposableStack();
+  #cursor: number;
+  #size: number;
+  #isPumping = false;
+  #isOver = false;
+
+  constructor(target: PumpTarget, events: PumpEvents) {
+    const { feed, outbox, since } = target;
+    this.#target = target;
+    this.#events = events;
+    this.#cursor = since;
+    this.#size = feed.sizes.at(since, feed.watch.eventsTail)?.serial ?? 0;
+    this.#subscriptions.use(target.frames.enter());
+    this.#subscriptions.use(feed.watch.on(() => this.pump()));
+    this.#subscriptions.use(outbox.drained.on(() => this.pump()));
+  }
+
+  get cursor(): number {
+    return this.#cursor;
+  }
+
+  pump(): void {
+    if (this.#isPumping || this.#isOver) return;
+    this.#isPumping = true;
+    try {
+      while (!this.#isOver && this.#target.outbox.isOpen && this.#step()) {
+        // Until there is nothing to send or no room for it.
+      }
+    } catch (error) {
+      this[Symbol.dispose]();
+      this.#events.failed(error);
+    } finally {
+      this.#isPumping = false;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#isOver = true;
+    this.#subscriptions.dispose();
+  }
+
+  /** False when there is nothing more to do now. */
+  #step(): boolean {
+    const { feed, frames, outbox } = this.#target;
+    const { watch, output } = feed;
+    if (outbox.isFull) return false;
+    // The state before the tail: an exit that we know of has told its tail before.
+    const isEnd = watch.isClosed || hasEnded(watch.session);
+    const tail = isEnd ? Math.max(watch.tail, output.tail()) : watch.tail;
+    const resize = feed.sizes.after(this.#size, watch.eventsTail);
+    if (resize !== undefined && resize.offset <= this.#cursor) {
+      this.#size = resize.serial;
+      this.#events.resized({ cols: resize.cols, rows: resize.rows });
+      return true;
+    }
+    if (this.#cursor >= tail) {
+      if (isEnd) this.#finish(tail);
+      return false;
+    }
+    const to = Math.min(tail, resize?.offset ?? tail);
+    const frame = frames.at(this.#cursor, { to, isEnd: isEnd || to < tail });
+    if (frame === undefined) return false;
+    this.#cursor = frame.end;
+    if (frame.kind === "gap") this.#events.gap({ from: frame.from, to: frame.end });
+    else outbox.send(frame.data, frame);
+    return true;
+  }
+
+  #finish(tail: number): void {
+    const { session, isClosed } = this.#target.feed.watch;
+    this[Symbol.dispose]();
+    if (isClosed && !hasEnded(session)) this.#events.hostGone();
+    else this.#events.ended(session, tail);
+  }
+}
+
+function hasEnded({ state }: Session): boolean {
+  return state.kind === "exited" || state.kind === "lost";
+}

@@ -1,0 +1,24 @@
+import type { WebSocket } from "ws";
+import type { Gateway } from "#app/gateway.ts";
+import type { OutboxDeps } from "./outbox.ts";
+
+export interface SocketDeps {
+  readonly gateway: Gateway;
+  readonly outbox: OutboxDeps;
+  readonly onError: (error: unknown) => void;
+}
+
+/** A socket that could be opened: all that can be refused was refused. Disposed when the handshake fails. */
+export interface SocketPlan extends Disposable {
+  /** Sub-protocols that are understood here. */
+  readonly protocols: readonly string[];
+  /** After the handshake: owns everything that the plan held. */
+  open(socket: WebSocket, protocol: string): OpenSocket;
+}
+
+export interface OpenSocket {
+  /** The gateway ends. */
+  stop(reason: string, retryAfterMs: number): void;
+  /** At once. */
+  terminate(): void;
+}

@@ -1,0 +1,166 @@
+import type { Caller } from "#app/caller.ts";
+import type { Seat } from "#app/live/seat.ts";
+import type { SessionFeed } from "#app/live/session-feeds.ts";
+import { sessionNotFound } from "#app/visible-session.ts";
+import { Fault } from "#contract/fault.ts";
+import type { Session } from "#contract/session.ts";
+import type { TerminalServerFrame } from "#contract/terminal-frames.ts";
+import { isAtLeast } from "#contract/token.ts";
+import { type FrameEncoding, framesOf } from "./output-frames.ts";
+import { OutputPump } from "./output-pump.ts";
+import type { Lane } from "./terminal-lanes.ts";
+
+export interface TerminalPlace {
+  readonly feed: SessionFeed;
+  readonly seat: Seat;
+  readonly caller: Caller;
+  readonly lane: Lane;
+}
+
+export interface TerminalEvents {
+  say(frame: TerminalServerFrame): void;
+  /** Its end has been told: there is nothing more to hear of it. */
+  over(): void;
+  hostGone(): void;
+  failed(error: unknown): void;
+}
+
+/** One terminal on a socket of many: its output as frames, and what the client does to it. */
+export class AttachedTerminal implements AsyncDisposable {
+  readonly #place: TerminalPlace;
+  readonly #events: TerminalEvents;
+  readonly #owned = new DisposableStack();
+  readonly #over = Promise.withResolvers<void>();
+  #isOver = false;
+  #controller: Session["controller"];
+  /** What we asked for last: while we hold control nobody else changes it, and the host's word may be under way. */
+  #asked: { readonly cols: number; readonly rows: number } | undefined;
+
+  constructor(place: TerminalPlace, events: TerminalEvents) {
+    this.#place = place;
+    this.#events = events;
+    this.#controller = place.feed.session.controller;
+    this.#owned.use(place.feed);
+    this.#owned.use(place.lane);
+  }
+
+  get role(): Seat["role"] {
+    return this.#place.seat.role;
+  }
+
+  /** From here on its frames come, the first byte at this offset. */
+  follow(since: number): void {
+    const { feed, lane } = this.#place;
+    const { session_id } = feed.session;
+    const target = { feed, frames: framesOf(feed, encodingOf(feed)), outbox: lane.outbox, since };
+    const pump = new OutputPump(target, {
+      gap: (range) => this.#say({ type: "terminal.gap", payload: { session_id, ...range } }),
+      // Its controller knows, and the others have no frame for it.
+      resized: () => undefined,
+      ended: (session) => this.#end(session),
+      hostGone: () => this.#events.hostGone(),
+      failed: (error) => this.#events.failed(error),
+    });
+    this.#owned.use(pump);
+    this.#owned.use(feed.watch.on(() => this.#onSession()));
+    this.#onSession();
+    pump.pump();
+  }
+
+  async type(bytes: Uint8Array, inputId: string | undefined): Promise<void> {
+    this.#checkThere();
+    await this.#place.seat.type(bytes, inputId);
+  }
+
+  /** 0 keeps that side as it is. */
+  async resize(cols: number, rows: number): Promise<void> {
+    this.#checkThere();
+    const { feed, seat } = this.#place;
+    const now = this.#asked ?? { cols: feed.session.cols ?? 0, rows: feed.session.rows ?? 0 };
+    const asked = { cols: cols || now.cols, rows: rows || now.rows };
+    this.#asked = asked;
+    try {
+      await seat.resize(asked.cols, asked.rows);
+    } catch (error) {
+      this.#asked = undefined;
+      throw error;
+    }
+  }
+
+  /** Resolves when it has ended and the client has been told all of it. */
+  async close(reason: string | undefined): Promise<void> {
+    this.#checkThere();
+    const { caller, seat } = this.#place;
+    if (!isAtLeast(caller.role, "operator"))
+      throw new Fault(
+        "not_controller",
+        `ending it needs the role operator; yours is ${caller.role}`,
+      );
+    await seat.close(reason);
+    await this.#over.promise;
+  }
+
+  async renew(): Promise<void> {
+    if (!this.#isOver) await this.#place.seat.renew();
+  }
+
+  /** Detaches; the session goes on. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#owned.dispose();
+    this.#over.resolve();
+    await this.#place.seat[Symbol.asyncDispose]();
+  }
+
+  #end({ session_id, state }: Session): void {
+    const { exit_code, signal } = state.kind === "exited" ? state : NOTHING_KNOWN;
+    const reason = "reason" in state ? state.reason : "host_lost";
+    this.#say({ type: "terminal.exit", payload: { session_id, exit_code, signal, reason } });
+    this.#events.over();
+  }
+
+  #onSession(): void {
+    if (this.#isOver) return;
+    const { feed, seat } = this.#place;
+    const { session_id, controller } = feed.session;
+    if (seat.isTaken(feed.session)) this.#asked = undefined;
+    const before = this.#controller;
+    if (controller?.generation === before?.generation && controller?.holder === before?.holder)
+      return;
+    this.#controller = controller;
+    const generation = controller?.generation ?? before?.generation ?? 0;
+    const holder = controller?.holder ?? null;
+    this.#say({ type: "terminal.control", payload: { session_id, holder, generation } });
+  }
+
+  #checkThere(): void {
+    if (this.#isOver) throw sessionNotFound(this.#place.feed.session.session_id);
+  }
+
+  #say(frame: TerminalServerFrame): void {
+    this.#events.say(frame);
+  }
+}
+
+const NOTHING_KNOWN = { exit_code: null, signal: null };
+
+const DATA_LIMIT_BYTES = 64 * 1024;
+const encodings = new WeakMap<SessionFeed["output"], FrameEncoding>();
+
+/** One for all who watch the session, so that they share its frames. */
+function encodingOf({ output, session }: SessionFeed): FrameEncoding {
+  const known = encodings.get(output);
+  if (known !== undefined) return known;
+  const head = `{"type":"terminal.data","payload":{"session_id":"${session.session_id}","offset":`;
+  const made: FrameEncoding = {
+    binary: false,
+    limit: DATA_LIMIT_BYTES,
+    header: 0,
+    wholeCharacters: false,
+    encode: ({ offset }, bytes) =>
+      Buffer.from(`${head}${offset},"data_b64":"${bytes.toString("base64")}"}}`, "latin1"),
+  };
+  encodings.set(output, made);
+  return made;
+}

@@ -1,0 +1,270 @@
+import type { WebSocket } from "ws";
+import type { Caller } from "#app/caller.ts";
+import { resolveSince } from "#app/read/output.ts";
+import { openVisibleFeed, sessionNotFound } from "#app/visible-session.ts";
+import { Fault } from "#contract/fault.ts";
+import { limits } from "#contract/limits.ts";
+import { parseRequest } from "#contract/parse.ts";
+import type { Session } from "#contract/session.ts";
+import { TerminalClientFrame, type TerminalServerFrame } from "#contract/terminal-frames.ts";
+import { isAtLeast } from "#contract/token.ts";
+import { checkSince, RENEW_MS, takeSeat } from "./attach.ts";
+import { onMessages, parseJson } from "./messages.ts";
+import { closeCodes, Outbox } from "./outbox.ts";
+import type { OpenSocket, SocketDeps, SocketPlan } from "./socket-plan.ts";
+import { AttachedTerminal } from "./terminal-attachment.ts";
+import { describeError, findIds, type Ids } from "./terminal-errors.ts";
+import { Lanes } from "./terminal-lanes.ts";
+
+type TerminalFrame = TerminalClientFrame | TerminalServerFrame;
+type Payload<T extends TerminalFrame["type"]> = Extract<
+  TerminalFrame,
+  { readonly type: T }
+>["payload"];
+
+/**
+ * Many terminals on one socket.
+ *
+ *     terminal.open   → terminal.opened,   then  terminal.data from 0
+ *     terminal.attach → terminal.attached, then  terminal.data and .gap from its offset; again: begins again
+ *     terminal.data, terminal.resize       →     nothing, or terminal.error
+ *     terminal.close  → the rest of the data, terminal.exit, terminal.close
+ *
+ * After `terminal.exit` the id means nothing on this socket any more. When the socket goes, everything is detached and
+ * nothing ends.
+ */
+export async function planTerminals(deps: SocketDeps, caller: Caller): Promise<SocketPlan> {
+  return {
+    protocols: [],
+    open: (socket) => new TerminalsSocket(deps, caller, socket),
+    [Symbol.dispose]: () => undefined,
+  };
+}
+
+class TerminalsSocket implements OpenSocket {
+  readonly #deps: SocketDeps;
+  readonly #caller: Caller;
+  readonly #socket: WebSocket;
+  readonly #outbox: Outbox;
+  readonly #lanes: Lanes;
+  /** By session id. Frames for one that is being attached wait for it. */
+  readonly #terminals = new Map<string, Promise<AttachedTerminal>>();
+  /** Being opened: they have no id yet. */
+  #opening = 0;
+  #renewal: Disposable | undefined;
+
+  constructor(deps: SocketDeps, caller: Caller, socket: WebSocket) {
+    this.#deps = deps;
+    this.#caller = caller;
+    this.#socket = socket;
+    this.#outbox = new Outbox(socket, deps.outbox);
+    this.#lanes = new Lanes(this.#outbox, deps.onError);
+    onMessages(socket, (bytes, isBinary) => this.#onMessage(bytes, isBinary));
+    socket.on("close", () => this.#onClose());
+    this.#keepControl();
+  }
+
+  stop(): void {
+    this.#end("shutting_down", "the server is stopping; come back in a moment");
+  }
+
+  terminate(): void {
+    this.#socket.terminate();
+  }
+
+  async #onMessage(bytes: Buffer, isBinary: boolean): Promise<void> {
+    this.#outbox.sign();
+    let ids: Ids = {};
+    try {
+      if (isBinary) throw new Fault("invalid_request", "frames are JSON text, with data in base64");
+      const value = parseJson(bytes);
+      ids = findIds(value);
+      await this.#serve(parseRequest(TerminalClientFrame, value));
+    } catch (error) {
+      this.#sayError(error, ids);
+    }
+  }
+
+  async #serve(frame: TerminalClientFrame): Promise<void> {
+    switch (frame.type) {
+      case "terminal.open":
+        return await this.#open(frame.payload);
+      case "terminal.attach":
+        return await this.#attach(frame.payload);
+      case "terminal.data": {
+        const { session_id, data_b64, input_id } = frame.payload;
+        const terminal = await this.#get(session_id);
+        return await terminal.type(Buffer.from(data_b64, "base64"), input_id);
+      }
+      case "terminal.resize": {
+        const { session_id, cols, rows } = frame.payload;
+        return await (await this.#get(session_id)).resize(cols, rows);
+      }
+      case "terminal.close": {
+        const { session_id, reason } = frame.payload;
+        await (await this.#get(session_id)).close(reason);
+        return this.#say(frame);
+      }
+    }
+  }
+
+  async #open({ request_id, user_id, ...of }: Payload<"terminal.open">): Promise<void> {
+    const caller = actFor(this.#caller, user_id);
+    this.#checkRoom();
+    const { session_id, work_dir, shell, argv } = await this.#create(caller, of);
+    // It has left meanwhile: the terminal is there when it comes back.
+    if (!this.#outbox.isOpen) return;
+    await this.#enter({ session_id, caller, since: 0 }, () => {
+      const payload = { request_id, session_id, work_dir, shell: shell ?? argv[0] ?? "" };
+      this.#say({ type: "terminal.opened", payload });
+    });
+  }
+
+  async #create(
+    caller: Caller,
+    { cols, rows, ...of }: Omit<Payload<"terminal.open">, "request_id" | "user_id">,
+  ): Promise<Session> {
+    const size = { ...(cols ? { cols } : {}), ...(rows ? { rows } : {}) };
+    this.#opening += 1;
+    try {
+      const { "session.create": create } = this.#deps.gateway.operations(caller);
+      return await create({ kind: "terminal", ...of, ...size });
+    } finally {
+      this.#opening -= 1;
+    }
+  }
+
+  async #attach({ request_id, session_id, since }: Payload<"terminal.attach">): Promise<void> {
+    if (!this.#terminals.has(session_id)) this.#checkRoom();
+    await this.#enter({ session_id, caller: this.#caller, since }, (place) => {
+      this.#say({ type: "terminal.attached", payload: { request_id, session_id, ...place } });
+    });
+  }
+
+  /** Whatever is said first is said by `greet`; output follows it. Who is attached already begins again. */
+  #enter(asked: Asked, greet: (place: Place) => void): Promise<AttachedTerminal> {
+    const { session_id } = asked;
+    const before = this.#terminals.get(session_id);
+    const leave = () => this.#leave(session_id, entering);
+    const enter = async () => {
+      await before?.then((terminal) => terminal[Symbol.asyncDispose](), ignore);
+      const { terminal, offset, tail } = await this.#takePlace(asked, leave);
+      greet({ offset, tail, role: terminal.role });
+      terminal.follow(offset);
+      return terminal;
+    };
+    const entering: Promise<AttachedTerminal> = enter();
+    this.#terminals.set(session_id, entering);
+    entering.catch(leave);
+    return entering;
+  }
+
+  async #takePlace({ session_id, caller, since }: Asked, leave: () => void) {
+    const { feeds, link, audit } = this.#deps.gateway;
+    using stack = new DisposableStack();
+    const feed = stack.use(await openVisibleFeed(feeds, caller, session_id));
+    if (feed.session.mode !== "pty")
+      throw new Fault(
+        "invalid_request",
+        `${session_id} is no terminal; GET /v1/sessions/${session_id}/ws follows it`,
+      );
+    const offset = checkSince(feed, resolveSince(feed, since));
+    const host = await link.connect();
+    // Control is his if nobody has it; else he watches.
+    const role = isAtLeast(caller.role, "operator") ? "controller" : "viewer";
+    const seat = await takeSeat({ host, caller, audit }, feed.session, { role });
+    stack.move();
+    const lane = this.#lanes.open();
+    const terminal = new AttachedTerminal(
+      { feed, seat, caller, lane },
+      {
+        say: (frame) => this.#say(frame),
+        over: leave,
+        hostGone: () => this.#end("host_unavailable", "the host has gone; attach again"),
+        failed: (error) => {
+          this.#sayError(error, { session_id });
+          leave();
+        },
+      },
+    );
+    return { terminal, offset, tail: feed.watch.tail };
+  }
+
+  /** Forgets it, unless another has its id by now. */
+  #leave(sessionId: string, entering: Promise<AttachedTerminal>): void {
+    if (this.#terminals.get(sessionId) === entering) this.#terminals.delete(sessionId);
+    void entering.then((terminal) => terminal[Symbol.asyncDispose](), ignore);
+  }
+
+  async #get(sessionId: string): Promise<AttachedTerminal> {
+    const terminal = await this.#terminals.get(sessionId)?.catch(ignore);
+    if (terminal === undefined) throw sessionNotFound(sessionId);
+    return terminal;
+  }
+
+  #checkRoom(): void {
+    if (!this.#outbox.isOpen) throw new Fault("shutting_down", "the server is stopping; try again");
+    if (this.#terminals.size + this.#opening < limits.terminals_per_socket) return;
+    throw new Fault(
+      "too_many",
+      `a socket has at most ${limits.terminals_per_socket} terminals; open another`,
+    );
+  }
+
+  /** As long as the peer is there it keeps what it holds, and its token is looked at. */
+  #keepControl(): void {
+    this.#renewal = this.#deps.outbox.clock.timer(RENEW_MS, () => {
+      if (!this.#deps.gateway.knows(this.#caller))
+        this.#outbox.close(closeCodes.unauthenticated, "the token is no longer one");
+      for (const entering of this.#terminals.values())
+        void entering.then((terminal) => terminal.renew()).catch(ignore);
+      if (this.#outbox.isOpen) this.#keepControl();
+    });
+  }
+
+  #say(frame: TerminalServerFrame): void {
+    this.#outbox.sendJson(frame);
+  }
+
+  #sayError(error: unknown, ids: Ids): void {
+    const { code, message } = describeError(error);
+    if (code === "internal") this.#deps.onError(error);
+    this.#say({ type: "terminal.error", payload: { ...ids, code, message } });
+  }
+
+  /** What runs goes on, and the client comes back. */
+  #end(code: "shutting_down" | "host_unavailable", message: string): void {
+    this.#say({ type: "terminal.error", payload: { code, message } });
+    this.#outbox.close(closeCodes.restarting, code);
+  }
+
+  #onClose(): void {
+    this.#renewal?.[Symbol.dispose]();
+    this.#lanes[Symbol.dispose]();
+    for (const [sessionId, entering] of [...this.#terminals]) this.#leave(sessionId, entering);
+  }
+}
+
+interface Asked {
+  readonly session_id: Session["session_id"];
+  readonly caller: Caller;
+  readonly since: number | "tail" | undefined;
+}
+
+type Place = Pick<Payload<"terminal.attached">, "offset" | "tail" | "role">;
+
+/** A token speaks for its own user; an administrator's also for others, in whose name the session then is. */
+function actFor(caller: Caller, userId: string | undefined): Caller {
+  if (!isAtLeast(caller.role, "operator"))
+    throw new Fault("forbidden", `opening needs the role operator; yours is ${caller.role}`);
+  if (userId === undefined || userId === caller.user_id) return caller;
+  if (isAtLeast(caller.role, "admin")) return { ...caller, user_id: userId };
+  throw new Fault(
+    "forbidden",
+    `user_id: your token is ${caller.user_id ?? "local"}'s and speaks for nobody else`,
+  );
+}
+
+function ignore(): undefined {
+  // Who waits for it has been told.
+}

@@ -1,0 +1,169 @@
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { type WebSocket, WebSocketServer } from "ws";
+import type { Caller } from "#app/caller.ts";
+import type { Logger } from "#base/logger.ts";
+import { asFault, Fault } from "#contract/fault.ts";
+import { limits } from "#contract/limits.ts";
+import type { OperationSpec } from "#contract/operations/operation-spec.ts";
+import { admit, checkPlace, type DoorDeps, type Visit } from "#http/door.ts";
+import { describeFault } from "#http/fault-response.ts";
+import type { OpenSocket, SocketPlan } from "./socket-plan.ts";
+
+/** A path that is a socket. */
+export interface SocketRoute {
+  readonly pattern: URLPattern;
+  readonly role: OperationSpec["role"];
+  plan(
+    caller: Caller,
+    request: { readonly path: Readonly<Record<string, string>>; readonly query: URLSearchParams },
+  ): Promise<SocketPlan>;
+}
+
+export interface UpgradeDeps extends DoorDeps {
+  readonly log: Logger;
+  readonly routes: readonly SocketRoute[];
+  readonly nextRequestId: () => string;
+}
+
+const KEY = /^[+/0-9A-Za-z]{22}==$/;
+const VERSION = "13";
+const STOP_RETRY_MS = 500;
+
+/**
+ * From a request for an upgrade to an open socket. What is refused is refused in the one shape of faults and before
+ * the handshake; nothing is taken from anybody until the handshake is done.
+ */
+export class Upgrades {
+  readonly #deps: UpgradeDeps;
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    maxPayload: limits.frame_bytes,
+    perMessageDeflate: false,
+    clientTracking: false,
+    handleProtocols: (offered, request) =>
+      this.#chosen.get(request)?.find((name) => offered.has(name)) ?? false,
+  });
+  readonly #chosen = new WeakMap<IncomingMessage, readonly string[]>();
+  readonly #open = new Set<OpenSocket>();
+  #isStopping = false;
+
+  constructor(deps: UpgradeDeps) {
+    this.#deps = deps;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const requestId = this.#deps.nextRequestId();
+    // Until ws has it, an error of the peer's is nobody's.
+    const ignore = () => socket.destroy();
+    socket.on("error", ignore);
+    try {
+      const plan = await this.#plan(request);
+      if (socket.destroyed) plan[Symbol.dispose]();
+      else this.#shake({ request, socket, head }, plan);
+    } catch (error) {
+      const fault = asFault(error);
+      if (fault.code === "internal")
+        this.#deps.log.error("an upgrade failed", { request_id: requestId, error });
+      refuse(socket, fault, requestId);
+    } finally {
+      socket.off("error", ignore);
+    }
+  }
+
+  /** Every client hears that it may come back, then is closed. */
+  stop(): void {
+    this.#isStopping = true;
+    for (const socket of this.#open) socket.stop("shutting_down", STOP_RETRY_MS);
+  }
+
+  /** Those that did not go by themselves. */
+  terminate(): void {
+    for (const socket of this.#open) socket.terminate();
+  }
+
+  async #plan(request: IncomingMessage): Promise<SocketPlan> {
+    if (this.#isStopping) throw new Fault("shutting_down", "the server is stopping; try again");
+    const { routes } = this.#deps;
+    const visit = this.#visit(request);
+    checkPlace(this.#deps, visit);
+    checkHandshake(request);
+    const url = visit.url.href;
+    const route = routes.find(({ pattern }) => pattern.test(url));
+    if (route === undefined)
+      throw new Fault("invalid_request", `there is no WebSocket at ${visit.url.pathname}`);
+    const caller = admit(this.#deps, visit, route);
+    if (this.#open.size >= limits.connections)
+      throw new Fault("too_many", "the server has as many sockets as it may");
+    const groups = route.pattern.exec(url)?.pathname.groups ?? {};
+    const path = Object.fromEntries(
+      Object.entries(groups).map(([name, value]) => [name, value ?? ""]),
+    );
+    return await route.plan(caller, { path, query: visit.url.searchParams });
+  }
+
+  #shake(
+    {
+      request,
+      socket,
+      head,
+    }: { readonly request: IncomingMessage; readonly socket: Duplex; readonly head: Buffer },
+    plan: SocketPlan,
+  ): void {
+    this.#chosen.set(request, plan.protocols);
+    let isDone = false;
+    this.#server.handleUpgrade(request, socket, head, (opened: WebSocket) => {
+      isDone = true;
+      const open = plan.open(opened, opened.protocol);
+      this.#open.add(open);
+      opened.on("close", () => this.#open.delete(open));
+    });
+    if (!isDone) plan[Symbol.dispose]();
+  }
+
+  #visit(request: IncomingMessage): Visit {
+    return {
+      method: request.method ?? "GET",
+      header: (name) => {
+        const value = request.headers[name];
+        return Array.isArray(value) ? value.join(", ") : value;
+      },
+      url: urlOf(request),
+      address: request.socket.remoteAddress ?? "unknown",
+    };
+  }
+}
+
+/** Only the path and the query matter; which host was named, the door has checked. */
+function urlOf({ url = "/" }: IncomingMessage): URL {
+  const parsed = URL.parse(url, "http://localhost");
+  if (parsed !== null) return parsed;
+  throw new Fault("invalid_request", "the address cannot be read");
+}
+
+/** As ws would, but in our own words. */
+function checkHandshake({ method, headers }: IncomingMessage): void {
+  const isRight =
+    method === "GET" &&
+    headers.upgrade?.toLowerCase() === "websocket" &&
+    KEY.test(headers["sec-websocket-key"] ?? "") &&
+    headers["sec-websocket-version"] === VERSION;
+  if (isRight) return;
+  throw new Fault("invalid_request", "this is no handshake for a WebSocket of version 13");
+}
+
+export function refuse(socket: Duplex, fault: Fault, requestId: string): void {
+  const { status, headers, body } = describeFault(fault, requestId);
+  const lines = [
+    `HTTP/1.1 ${status} ${fault.code}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    `X-Request-Id: ${requestId}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    "Connection: close",
+  ];
+  socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`);
+}
