@@ -11,7 +11,13 @@ const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 rmSync(join(root, "dist"), { recursive: true, force: true });
 const { metafile } = await bundle({
   absWorkingDir: root,
-  entryPoints: { main: "src/cli/main.ts" },
+  entryPoints: {
+    main: "src/cli/main.ts",
+    client: "src/client/client.ts",
+    // Threads are files of their own.
+    "screen-worker": "src/app/screen/screen-worker.ts",
+    "pattern-worker": "src/app/read/pattern-worker.ts",
+  },
   outdir: "dist",
   chunkNames: "chunks/[name]-[hash]",
   bundle: true,

@@ -32,10 +32,13 @@ export function createOutputOperations(
   };
 }
 
-/** `tail` is the end as it is now; absent is the first byte that is kept. */
+/** `tail` is the end as it is now; absent is the first byte that is kept. Throws for what lies behind the end. */
 export function resolveSince(feed: SessionFeed, since: number | "tail" | undefined): number {
   if (since === undefined) return feed.output.first();
-  return since === "tail" ? feed.watch.tail : since;
+  if (since === "tail") return feed.watch.tail;
+  // The files may be ahead of what the host has told us.
+  if (since > feed.watch.tail) feed.output.read(since, { limit: 1 });
+  return since;
 }
 
 /** No byte can come any more. */

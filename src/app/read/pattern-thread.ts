@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { locateWorkerFile } from "#base/worker-file.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { PatternQuestion, PatternReply } from "./pattern-worker.ts";
@@ -39,7 +40,7 @@ export class PatternThread implements Disposable {
   #isDisposed = false;
   readonly #file: URL;
 
-  constructor(file = workerFile()) {
+  constructor(file = locateWorkerFile(import.meta.url, "pattern-worker")) {
     this.#file = file;
   }
 
@@ -106,13 +107,14 @@ export class PatternThread implements Disposable {
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
     });
     this.#worker = worker;
-    worker.unref();
     worker.on("message", (reply: PatternReply) => this.#onReply(reply));
     let cause: unknown;
     worker.on("error", (error) => {
       cause = error;
     });
     worker.on("exit", () => this.#onExit(worker, cause));
+    // Last, because a listener would keep the process alive again.
+    worker.unref();
     return worker;
   }
 
@@ -143,11 +145,6 @@ export class PatternThread implements Disposable {
   }
 }
 
-/** In the bundle it is an entry beside the chunk that this file is in. */
-function workerFile(): URL {
-  const name = import.meta.url.endsWith(".ts") ? "./pattern-worker.ts" : "./pattern-worker.js";
-  return new URL(name, import.meta.url);
-}
 
 function shuttingDown(): Fault {
   return new Fault("shutting_down", "the server is shutting down");

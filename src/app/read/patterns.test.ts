@@ -15,9 +15,7 @@ const findFrom = (search: PatternSearch, from: number, text: string | Buffer) =>
 
 test("a match is told in bytes, behind characters of any length", async () => {
   using patterns = openPatterns();
-  expect(await find(patterns, "b.d", "ü€😀bcd")).toEqual(
-    expect.objectContaining({ start: 9, end: 12, text: "bcd" }),
-  );
+  expect(await find(patterns, "b.d", "ü€😀bcd")).toEqual({ start: 9, end: 12, text: "bcd" });
   expect(await find(patterns, "nothing", "ü€😀bcd")).toBeUndefined();
 });
 

@@ -57,7 +57,7 @@ function createSearch(thread: PatternThread, source: string): PatternSearch {
       for (;;) {
         const ask = () => thread.ask({ source, flags, ...text }, { isSlow: debt > 0 });
         const reply = await hear(ask, signal);
-        if (reply.kind === "match") return reply;
+        if (reply.kind === "match") return { start: reply.start, end: reply.end, text: reply.text };
         if (reply.kind === "failed") throw invalidPattern(reply.message);
         debt = Math.max(0, debt + reply.took_ms - DECENT_MS);
         if (debt > DEBT_LIMIT_MS) throw tooSlow();

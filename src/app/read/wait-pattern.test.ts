@@ -109,13 +109,10 @@ test.each([
 
 test("the edge of a window is no end and no start of a line", async () => {
   using patterns = openPatterns();
-  const bytes = Buffer.from(`${"x".repeat(3 * WINDOW)}\nend`);
-  expect(await scanAll(scannerOf(patterns.create("x$")), bytes, [65_536])).toMatchObject({
-    offset: 3 * WINDOW - 1,
-  });
-  expect(await scanAll(scannerOf(patterns.create("(?<=x)^|^e")), bytes, [65_536])).toMatchObject({
-    offset: 3 * WINDOW + 1,
-  });
+  const bytes = Buffer.from(`a${"x".repeat(3 * WINDOW)}\nx`);
+  const find = (pattern: string) => scanAll(scannerOf(patterns.create(pattern)), bytes, [65_536]);
+  expect(await find("x$")).toMatchObject({ offset: 3 * WINDOW });
+  expect(await find("^x")).toMatchObject({ offset: 3 * WINDOW + 2 });
 });
 
 test("a match is as long as it is in the whole, though a window ends within", async () => {

@@ -1,0 +1,118 @@
+import { join } from "node:path";
+import { createHostLink } from "#app/live/host-link.ts";
+import { SessionFeeds } from "#app/live/session-feeds.ts";
+import { ManualClock } from "#base/manual-clock.ts";
+import { channels, type OutputChannel } from "#contract/channels.ts";
+import { Session } from "#contract/session.ts";
+import type { SessionState } from "#contract/session-state.ts";
+import type { HostClient } from "#host/socket/client.ts";
+import { Watch } from "#host/socket/watch.ts";
+import { openLogWriter } from "#log/log-writer.ts";
+import { openTempDir } from "./temp-dir.ts";
+
+export const WRITTEN_SESSION = "ses_0123456789abcdef";
+
+export interface WrittenSession extends Disposable {
+  readonly feeds: SessionFeeds;
+  readonly clock: ManualClock;
+  readonly tail: number;
+  /** Of output; those who watch hear of it. */
+  print(bytes: string | Uint8Array, channel?: OutputChannel): void;
+  lose(count: number): void;
+  resize(cols: number, rows: number): void;
+  /** One line of the events log. */
+  note(event: Readonly<Record<string, unknown>>): void;
+  enter(state: SessionState): void;
+  /** The host goes. */
+  leave(): void;
+}
+
+/** A session that the test itself writes: real logs and real feeds, the host's part played by hand. */
+export function openWrittenSession(
+  overrides: Partial<Session> = {},
+  log: { readonly segmentBytes?: number; readonly retainBytes?: number } = {},
+): WrittenSession {
+  using stack = new DisposableStack();
+  const folder = stack.use(openTempDir()).path;
+  const clock = new ManualClock();
+  const dir = join(folder, WRITTEN_SESSION);
+  const output = stack.use(openLogWriter({ dir: join(dir, "output"), clock, ...log }));
+  const events = stack.use(openLogWriter({ dir: join(dir, "events"), clock }));
+  let session = Session.parse({ ...describe(clock), ...overrides });
+  const watches = new Set<Watch>();
+  const watch = () => {
+    const opened: Watch = new Watch(
+      { ...session, tail: output.tail, events_tail: events.tail },
+      () => void watches.delete(opened),
+    );
+    watches.add(opened);
+    return opened;
+  };
+  // All that feeds ask of a host.
+  const client = { watch: async () => watch() } as unknown as HostClient;
+  const moved = () => {
+    for (const each of watches)
+      each.onTail({ watch: 0, tail: output.tail, events_tail: events.tail });
+  };
+  const owned = stack.move();
+  return {
+    feeds: new SessionFeeds(createHostLink(client), folder),
+    clock,
+    get tail() {
+      return output.tail;
+    },
+    print(bytes, channel = "stdout") {
+      output.append(channels[channel], Buffer.from(bytes));
+      moved();
+    },
+    lose(count) {
+      output.skip(count);
+      moved();
+    },
+    resize: (cols, rows) => void output.mark("resize", cols, rows),
+    note(event) {
+      events.append(channels.events, Buffer.from(`${JSON.stringify(event)}\n`));
+      moved();
+    },
+    enter(state) {
+      session = { ...session, state, tail: output.tail, events_tail: events.tail };
+      for (const each of watches) each.onSession(session);
+    },
+    leave() {
+      for (const each of watches) each.onClosed();
+    },
+    [Symbol.dispose]: () => owned.dispose(),
+  };
+}
+
+export function exitedState(tail: number, { final }: { readonly final: boolean }): SessionState {
+  return { kind: "exited", exit_code: 0, signal: null, reason: "exited", tail, final };
+}
+
+function describe(clock: ManualClock): Readonly<Record<string, unknown>> {
+  const at = new Date(clock.now()).toISOString();
+  const nobody = { task_id: null, issue_id: null, user_id: null, parent_session_id: null };
+  return {
+    ...nobody,
+    session_id: WRITTEN_SESSION,
+    kind: "terminal",
+    mode: "pty",
+    state: { kind: "running" },
+    title: "",
+    workspace_id: "wsp_local",
+    work_dir: "/",
+    shell: null,
+    argv: ["sh"],
+    pid: 1,
+    cols: 80,
+    rows: 24,
+    tail: 0,
+    first_offset: 0,
+    events_tail: 0,
+    controller: null,
+    viewers: 0,
+    created_at: at,
+    last_io_at: at,
+    exited_at: null,
+  };
+}
