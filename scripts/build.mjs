@@ -28,6 +28,10 @@ const { metafile } = await bundle({
   minifySyntax: true,
   metafile: true,
   logLevel: "info",
+  // Dependencies that are CommonJS require Node's own modules.
+  banner: {
+    js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+  },
   // Native code cannot be bundled; it is installed beside the package.
   external: ["koffi", "@lydell/node-pty"],
 });

@@ -1,5 +1,8 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { findOlderNode } from "#test/harness/older-node.ts";
@@ -17,7 +20,7 @@ test("the package holds the bundle and nothing else", { timeout: INSTALL_MS }, a
   using dir = openTempDir();
   const { files } = await pack(dir);
   const expected =
-    /^(bin\/reins|dist\/main\.js|dist\/chunks\/[\w-]+\.js|dist\/LICENSES\.txt|README\.md|LICENSE|package\.json)$/;
+    /^(bin\/reins|dist\/(main|client|[a-z]+-worker)\.js|dist\/chunks\/[\w-]+\.js|dist\/types\/[\w/.-]+\.d\.ts|dist\/LICENSES\.txt|README\.md|LICENSE|package\.json)$/;
   expect(files.filter((path) => !expected.test(path))).toEqual([]);
   expect(files).toEqual(
     expect.arrayContaining(["bin/reins", "dist/main.js", "README.md", "LICENSE"]),
@@ -36,6 +39,67 @@ test("an installed package runs by itself", { timeout: INSTALL_MS }, async () =>
   expect(ran).toMatchObject({ code: 5, stdout: "from the bundle\n" });
 });
 
+/** What somebody writes who builds on Reins. */
+const USER_PROGRAM = `
+import { createClient, Fault } from "reins/client";
+
+const [url = "", token = ""] = process.argv.slice(2);
+const client = createClient({ url, token });
+const { session_id } = await client.call("session.create", {
+  kind: "terminal",
+  argv: ["/bin/sh", "-c", "echo from the package; cat"],
+});
+const { matched } = await client.call("session.wait", {
+  session_id, for: "regex", pattern: "from the \\\\w+", timeout_ms: 20_000,
+});
+const screen = await client.call("session.screen", { session_id });
+await client.call("session.close", { session_id });
+const refused: unknown = await client.call("session.get", { session_id: "ses_0000000000000000" }).catch((e) => e);
+const code = refused instanceof Fault ? refused.code : "none";
+console.log(JSON.stringify({ matched, line: "lines" in screen ? screen.lines[0] : "", code }));
+`;
+
+test("an installed package serves, and its client has types", { timeout: INSTALL_MS }, async () => {
+  await using app = await openApp();
+  const serving = spawn(process.execPath, [app.bin, "serve", "--listen", "127.0.0.1:0", "--json"], {
+    env: { ...process.env, REINS_HOME: app.home },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exited = once(serving, "exit").then(([code]) => [`{"exit": ${code}}`]);
+  await using stack = new AsyncDisposableStack();
+  stack.defer(async () => {
+    serving.kill("SIGTERM");
+    await exited;
+  });
+  const [line] = await Promise.race([once(createInterface(serving.stdout), "line"), exited]);
+  const { listening } = JSON.parse(String(line));
+  writeFileSync(join(app.path, "use.mts"), USER_PROGRAM);
+  const token = readFileSync(join(app.home, "token"), "utf8").trim();
+  const used = await runProgram([process.execPath, "use.mts", listening, token], { cwd: app.path });
+  expect(used).toMatchObject({ code: 0 });
+  expect(JSON.parse(used.stdout)).toEqual({
+    matched: true,
+    line: "from the package",
+    code: "session_not_found",
+  });
+  symlinkSync(join(root, "node_modules", "@types"), join(app.path, "node_modules", "@types"));
+  const options = [
+    "--noEmit",
+    "--strict",
+    "--module",
+    "nodenext",
+    "--target",
+    "esnext",
+    "--types",
+    "node",
+  ];
+  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+  const checked = await runProgram([process.execPath, tsc, ...options, "use.mts"], {
+    cwd: app.path,
+  });
+  expect(checked).toMatchObject({ code: 0, stdout: "" });
+});
+
 test.skipIf(olderNode === undefined)(
   "an installed package tells an older Node what it needs",
   { timeout: INSTALL_MS },
@@ -52,6 +116,8 @@ test.skipIf(olderNode === undefined)(
 
 interface App extends AsyncDisposable {
   readonly path: string;
+  readonly home: string;
+  readonly bin: string;
   reins(args: readonly string[], options?: { readonly node?: string }): Promise<RunResult>;
 }
 
@@ -64,20 +130,20 @@ async function openApp(): Promise<App> {
   mkdirSync(path);
   writeFileSync(join(path, "package.json"), '{ "private": true }');
   await npm(["install", "--prefer-offline", "--ignore-scripts", tarball], path);
+  const home = join(dir.path, "home");
+  const bin = join(path, "node_modules", ".bin", "reins");
   const reins: App["reins"] = (args, { node = process.execPath } = {}) =>
-    runProgram([node, join(path, "node_modules", ".bin", "reins"), ...args], {
-      cwd: path,
-      env: { ...process.env, REINS_HOME: join(dir.path, "home") },
-    });
+    runProgram([node, bin, ...args], { cwd: path, env: { ...process.env, REINS_HOME: home } });
   stack.defer(async () => void (await reins(["host", "stop"])));
   const owned = stack.move();
-  return { path, reins, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { path, home, bin, reins, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 /** In a copy, so that the checkout's own dist/ stays as it is. */
 async function pack(dir: TempDir): Promise<{ tarball: string; files: string[] }> {
   const copy = join(dir.path, "copy");
-  for (const name of ["bin", "scripts", "src", "package.json", "README.md", "LICENSE"]) {
+  const names = ["bin", "scripts", "src", "package.json", "README.md", "LICENSE"];
+  for (const name of [...names, "tsconfig.json", "tsconfig.client.json"]) {
     cpSync(join(root, name), join(copy, name), { recursive: true });
   }
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));

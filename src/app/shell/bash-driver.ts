@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { limits } from "#contract/limits.ts";
 
 /**
@@ -26,7 +27,7 @@ export function describeRun({ folder, run_id }: RunFiles): string[] {
     '\\builtin exit "$__reins_rc" )',
   ].join(" ");
   const onExit = [
-    `{ ${CAPTURE}; __reins_x=@{POSIXLY_CORRECT=}; \\set +xv; } >/dev/null 2>&1`,
+    `{ ${CAPTURE}; __reins_x=@{POSIXLY_CORRECT=}; \\set +xv; \\trap - DEBUG ERR; } >/dev/null 2>&1`,
     `case @{__reins_done-} in 1) ;; *) ${save} ;; esac`,
   ];
   const line = [
@@ -35,7 +36,7 @@ export function describeRun({ folder, run_id }: RunFiles): string[] {
     `__reins_dir=${quote(folder)} __reins_id=${run_id}`,
     `\\. ${inside(RESTORE_FILE)}`,
     `\\builtin eval "@{__reins_first-}$(<${inside(commandFile(run_id))})"`,
-    `{ ${CAPTURE} __reins_done=1; } >/dev/null 2>&1`,
+    `{ ${CAPTURE} __reins_done=1; __reins_x=@{POSIXLY_CORRECT=}; \\trap - DEBUG ERR; ${LEAVE_POSIX}; } >/dev/null 2>&1`,
     save,
   ].join("; ");
   return ["bash", "--norc", "--noprofile", "-c", bash(line), "bash"];
@@ -46,8 +47,6 @@ export function findRunId(argv: readonly string[]): string | undefined {
   return / __reins_id=(run_[0-9a-z]{16});/.exec(argv[4] ?? "")?.[1];
 }
 
-export const RESTORE_FILE = "restore";
-export const SAVE_FILE = "save";
 export const STATE_FILE = "state";
 
 export function stateFile(runId: string): string {
@@ -101,6 +100,9 @@ export function quote(text: string): string {
 }
 
 const KIB = 1024;
+
+/** For an EXIT trap of the user's, which runs after us. */
+const LEAVE_POSIX = "case :$__reins_set: in *:posix:*) ;; *) \\unset -v POSIXLY_CORRECT ;; esac";
 
 /** What the save is about to change: the exit code, the options. */
 const CAPTURE =
@@ -215,3 +217,9 @@ export const SAVE =
     \builtin printf '%s\n' "\\builtin return # $__reins_id" "$__reins_cwd" "$__reins_id"
 } 2>/dev/null || \builtin printf 'reins: the state of this shell was not saved: it takes more than %s bytes, or the disk is full; the next run starts from the state before\n' ${limits.shell_state_bytes} >&2
 `);
+
+/** Named by what is in them: those of another version are other files, and one that is there need not be written. */
+const nameOf = (word: string, text: string) =>
+  `${word}-${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
+export const RESTORE_FILE = nameOf("restore", RESTORE);
+export const SAVE_FILE = nameOf("save", SAVE);

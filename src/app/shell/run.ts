@@ -91,6 +91,8 @@ async function createSession(
   } catch (error) {
     // A host that went away may have made the session: then the claim is its, and who looks next finds out.
     if (!(error instanceof Fault && error.code === "host_unavailable")) release();
+    // Closed meanwhile, and its folder with it.
+    if (deps.store.find(row.shell_id) === undefined) throw shellNotFound(row.shell_id);
     throw error;
   }
 }

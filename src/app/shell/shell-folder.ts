@@ -38,9 +38,9 @@ import {
  *   <run>.command    what a run was asked to do
  *   <run>.state      what it saved; becomes `state` when the run is over, by rename
  *   saved            the runs whose state was saved, for those who ask later
- *   restore, save    the bash side, see bash-driver.ts
+ *   restore-…, save-…  the bash side, see bash-driver.ts
  */
-export interface NewShellFolder {
+export interface FirstState {
   readonly env: Readonly<Record<string, string>>;
   readonly umask: number | undefined;
   readonly work_dir: string;
@@ -61,7 +61,7 @@ export class ShellFolder {
     this.path = join(folder, shellId);
   }
 
-  make({ env, umask, work_dir }: NewShellFolder): void {
+  make({ env, umask, work_dir }: FirstState): void {
     const passed = Object.entries(env).filter(
       ([name]) => name === "PATH" || !(isVariable(name) || isRefused(name)),
     );
@@ -85,8 +85,8 @@ export class ShellFolder {
 
   prepareRun(runId: string, command: string): void {
     asDiskFault(() => {
-      this.#write(RESTORE_FILE, RESTORE);
-      this.#write(SAVE_FILE, SAVE);
+      this.#provide(RESTORE_FILE, RESTORE);
+      this.#provide(SAVE_FILE, SAVE);
       this.#write(commandFile(runId), command);
       // Made here for its mode: the run's umask may be anything.
       this.#write(stateFile(runId), "");
@@ -144,6 +144,11 @@ export class ShellFolder {
     if (size > 2 * SAVED_RUNS * SAVED_LINE_BYTES)
       writeFileAtomic(file, `${this.#saved().slice(-SAVED_RUNS).join("\n")}\n`);
     appendFileSync(file, `${runId}\n`, { mode: 0o600 });
+  }
+
+  /** As a whole: one that is there is complete. */
+  #provide(name: string, content: string): void {
+    if (!existsSync(this.#at(name))) writeFileAtomic(this.#at(name), content);
   }
 
   #write(name: string, content: string): void {
