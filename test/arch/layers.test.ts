@@ -34,7 +34,6 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   koffi: ["proc"],
   "@lydell/node-pty": ["proc"],
   "@xterm/headless": ["app"],
-  "@xterm/addon-serialize": ["app"],
   hono: ["http"],
   "@hono/node-server": ["http"],
   ws: ["http"],

@@ -22,6 +22,10 @@ export class RestFinder implements Disposable {
     this.#next = offset;
   }
 
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
   /** Everything up to here is finished. */
   settle(offset: number): void {
     this.#rest = offset;

@@ -44,6 +44,14 @@ test("a state paints a fresh terminal with all that sequences can say, and asks 
   );
 });
 
+test("a row that a coloured line wrapped into is painted to its end", () => {
+  using first = openEmulator();
+  first.write(`\x1b[44m${"x".repeat(20)}\x1b[K`);
+  using painted = openEmulator();
+  painted.write(encodeState(first));
+  expect(visibleOf(painted)).toEqual(visibleOf(first));
+});
+
 function openEmulator(): Emulator {
   return new Emulator({ size: SIZE, convertEol: false });
 }

@@ -35,5 +35,5 @@ function renderLine(line: CoreLine, cols: number): string {
     // The second half of a wide character is a cell of its own; one that has lost its first half counts as blank.
     column += Math.max(width, 1);
   }
-  return printable(text).trimEnd();
+  return printable(text).replace(/ +$/, "");
 }

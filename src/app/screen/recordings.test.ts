@@ -24,43 +24,53 @@ test("there are at least 20 recordings", () => {
   expect(recordings.length).toBeGreaterThanOrEqual(20);
 });
 
-test.each(recordings)("$name: at any offset the screen is that of a terminal fed from byte 0", async (recording) => {
-  using dir = openTempDir();
-  writeSession(dir.path, recording);
-  const tail = recording.bytes.length;
-  using screen = new SessionScreen(dir.path, { checkpointBytes: CHECKPOINT_BYTES });
-  const offsets = fc.sample(fc.integer({ min: 0, max: tail }), { seed: 7, numRuns: OFFSETS });
-  for (const at of [...offsets, tail]) {
-    const text = (await screen.render(requestOf(recording, { at, format: "text" }))) as ScreenText;
-    using fed = feed(recording, text.offset, at);
-    expect(text).toEqual({ ...text, ...renderText(fed), ...fed.size, exact: true });
-    expect(at - text.offset).toBeLessThan(200);
-    const state = (await screen.render(requestOf(recording, { at, format: "state" }))) as ScreenState;
+test.each(recordings)(
+  "$name: at any offset the screen is that of a terminal fed from byte 0",
+  async (recording) => {
+    using dir = openTempDir();
+    writeSession(dir.path, recording);
+    const tail = recording.bytes.length;
+    using screen = new SessionScreen(dir.path, { checkpointBytes: CHECKPOINT_BYTES });
+    const offsets = fc.sample(fc.integer({ min: 0, max: tail }), { seed: 7, numRuns: OFFSETS });
+    for (const at of [...offsets, tail]) {
+      const text = (await screen.render(
+        requestOf(recording, { at, format: "text" }),
+      )) as ScreenText;
+      using fed = feed(recording, text.offset, at);
+      expect(text).toEqual({ ...text, ...renderText(fed), ...fed.size, exact: true });
+      expect(at - text.offset).toBeLessThan(200);
+      const state = (await screen.render(
+        requestOf(recording, { at, format: "state" }),
+      )) as ScreenState;
+      using painted = new Emulator({ size: state, convertEol: false });
+      painted.write(state.state);
+      expect(visibleOf(painted)).toEqual(visibleOf(fed));
+      play(painted, recording, { from: state.offset, to: tail, resized: at });
+      play(fed, recording, { from: state.offset, to: tail, resized: at });
+      expect(visibleOf(painted)).toEqual(visibleOf(fed));
+    }
+  },
+);
+
+test.each(recordings)(
+  "$name: another process goes on from the checkpoint on disk",
+  async (recording) => {
+    using dir = openTempDir();
+    writeSession(dir.path, recording);
+    const tail = recording.bytes.length;
+    const half = Math.floor(tail / 2);
+    {
+      using first = new SessionScreen(dir.path, { checkpointBytes: CHECKPOINT_BYTES / 5 });
+      await first.render(requestOf(recording, { at: half, format: "none" }));
+    }
+    using second = new SessionScreen(dir.path);
+    const state = (await second.render(requestOf(recording, { format: "state" }))) as ScreenState;
+    using fed = feed(recording, state.offset, tail);
     using painted = new Emulator({ size: state, convertEol: false });
     painted.write(state.state);
     expect(visibleOf(painted)).toEqual(visibleOf(fed));
-    play(painted, recording, { from: state.offset, to: tail, resized: at });
-    play(fed, recording, { from: state.offset, to: tail, resized: at });
-    expect(visibleOf(painted)).toEqual(visibleOf(fed));
-  }
-});
-
-test.each(recordings)("$name: another process goes on from the checkpoint on disk", async (recording) => {
-  using dir = openTempDir();
-  writeSession(dir.path, recording);
-  const tail = recording.bytes.length;
-  const half = Math.floor(tail / 2);
-  {
-    using first = new SessionScreen(dir.path, { checkpointBytes: CHECKPOINT_BYTES / 5 });
-    await first.render(requestOf(recording, { at: half, format: "none" }));
-  }
-  using second = new SessionScreen(dir.path);
-  const state = (await second.render(requestOf(recording, { format: "state" }))) as ScreenState;
-  using fed = feed(recording, state.offset, tail);
-  using painted = new Emulator({ size: state, convertEol: false });
-  painted.write(state.state);
-  expect(visibleOf(painted)).toEqual(visibleOf(fed));
-});
+  },
+);
 
 test("with all recordings in one log that is evicted meanwhile, who follows stays exact and who comes late is told", async () => {
   using dir = openTempDir();

@@ -92,12 +92,13 @@ export class LogReplay implements Replay {
 
   /** Throws `busy` when it takes too long; then the next one goes on from where it came to. */
   async advance(journey: Journey): Promise<void> {
-    const resizes = resizesOf(journey.log, this.#offset, journey.to);
+    // Disposed when it is left early: it holds a file open.
+    using resizes = resizesOf(journey.log, this.#offset, journey.to);
     let next = resizes.next();
     let turnEnd = performance.now() + TURN_MS;
     for (;;) {
       while (!next.done && next.value.offset <= this.#offset) {
-        if (next.value.offset === this.#offset) this.resize(next.value);
+        this.resize(next.value);
         next = resizes.next();
       }
       if (this.#offset >= journey.to) return;

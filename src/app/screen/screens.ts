@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
 import { type Clock, systemClock } from "#base/clock.ts";
+import { locateWorkerFile } from "#base/worker-file.ts";
 import { Fault } from "#contract/fault.ts";
 import type { ScreenState, ScreenText } from "#contract/screen.ts";
 import type { ScreenAnswer, ScreenRequest } from "./requests.ts";
 import { WARM_STEP_BYTES, WarmSessions } from "./warm-sessions.ts";
 import { WorkerLink } from "./worker-link.ts";
-import { locateWorker } from "./worker-url.ts";
 
 /** What stands on the screens of sessions, drawn in a thread of their own from the logs. */
 export interface Screens extends AsyncDisposable {
@@ -27,7 +27,7 @@ export interface ScreensOptions {
 const PIPE_SIZE = { cols: 80, rows: 24 };
 
 export function openScreens(options: ScreensOptions): Screens {
-  const link = new WorkerLink(locateWorker(import.meta.url));
+  const link = new WorkerLink(locateWorkerFile(import.meta.url, "screen-worker"));
   const describe = (feed: SessionFeed, what: Pick<ScreenRequest, "format" | "at">) =>
     describeRequest(options.sessionsFolder, feed, what);
   const warm = new WarmSessions({
@@ -45,7 +45,7 @@ export function openScreens(options: ScreensOptions): Screens {
     at: number | undefined,
   ): Promise<ScreenAnswer> => {
     const answer = await link.ask(describe(feed, { format, at }));
-    if (at === undefined) warm.touch(feed.session.session_id, answer.offset);
+    if (at === undefined) warm.touch(feed.session, answer.offset);
     return answer;
   };
   return {

@@ -73,6 +73,8 @@ export class SessionScreen implements Disposable {
     } finally {
       if (isBehind) replay[Symbol.dispose]();
       else this.#save();
+      // A session can be removed at any time; what is held open would keep its room on the disk.
+      this.#log[Symbol.dispose]();
     }
   }
 
@@ -83,7 +85,6 @@ export class SessionScreen implements Disposable {
     if (live.emulator.isAtRest) this.#keep(layDown(live));
     this.#live = undefined;
     live[Symbol.dispose]();
-    this.#log[Symbol.dispose]();
   }
 
   [Symbol.dispose](): void {

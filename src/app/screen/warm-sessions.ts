@@ -35,7 +35,8 @@ export class WarmSessions implements AsyncDisposable {
   }
 
   /** Somebody asked for this session's screen, and it is drawn up to the offset. */
-  touch(sessionId: string, offset: number): void {
+  touch({ session_id: sessionId, state }: SessionFeed["session"], offset: number): void {
+    if (isOver(state)) return;
     const found = this.#warm.get(sessionId);
     found?.timer[Symbol.dispose]();
     const abort = found?.abort ?? new AbortController();

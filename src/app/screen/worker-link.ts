@@ -56,6 +56,7 @@ export class WorkerLink implements AsyncDisposable {
     waiting.attempts += 1;
     this.#worker ??= this.#start();
     const message: ToWorker = { id, request: waiting.request };
+    this.#worker.ref();
     this.#worker.postMessage(message);
   }
 
@@ -65,8 +66,6 @@ export class WorkerLink implements AsyncDisposable {
       // What our own process was started with is not for it: an inspector's port can be had only once.
       execArgv: [],
     });
-    // It keeps nobody alive who has nothing else to do.
-    worker.unref();
     worker.on("message", (message: FromWorker) => this.#onAnswer(message));
     // Its end follows at once, and is what counts.
     worker.on("error", () => undefined);
@@ -77,6 +76,8 @@ export class WorkerLink implements AsyncDisposable {
   #onAnswer(message: FromWorker): void {
     const waiting = this.#waiting.get(message.id);
     this.#waiting.delete(message.id);
+    // With nothing to draw it keeps nobody alive.
+    if (this.#waiting.size === 0) this.#worker?.unref();
     if ("answer" in message) waiting?.resolve(message.answer);
     else waiting?.reject(fromFaultBody(message.fault));
   }

@@ -147,7 +147,7 @@ export const readingOperations = {
       at: Offset.optional(),
     }),
     output: z.union([ScreenText, ScreenState]),
-    faults: ["session_not_found", "offset_out_of_range", "unsupported"],
+    faults: ["session_not_found", "offset_out_of_range", "unsupported", "busy", "too_many"],
   },
   "session.wait": {
     http: "POST /v1/sessions/:session_id/wait",
@@ -156,7 +156,13 @@ export const readingOperations = {
     answers: "json",
     input: WaitRequest,
     output: WaitResult,
-    faults: ["session_not_found", "offset_out_of_range", "invalid_request", "too_many"],
+    faults: [
+      "session_not_found",
+      "offset_out_of_range",
+      "invalid_request",
+      "too_many",
+      "unsupported",
+    ],
   },
   "session.export": {
     http: "GET /v1/sessions/:session_id/export",
