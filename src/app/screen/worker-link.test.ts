@@ -1,16 +1,16 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { locateWorkerFile } from "#base/worker-file.ts";
 import { writeSession } from "#test/harness/recordings.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 import type { ScreenRequest } from "./requests.ts";
 import { WorkerLink } from "./worker-link.ts";
-import { locateWorker } from "./worker-url.ts";
 
 const SIZE = { cols: 80, rows: 24 };
 
 test("a request outlives one death of the worker, not two", async () => {
   using setting = openSetting("many words\r\n".repeat(300_000));
-  await using link = new WorkerLink(locateWorker(import.meta.url));
+  await using link = new WorkerLink(locateWorkerFile(import.meta.url, "screen-worker"));
   const once = link.ask(setting.request);
   await link.worker?.terminate();
   expect(await once).toMatchObject({ lines: expect.arrayContaining(["many words"]) });
@@ -25,7 +25,7 @@ test("a request outlives one death of the worker, not two", async () => {
 
 test("more requests than it takes are sent away, and those under way are answered", async () => {
   using setting = openSetting("words");
-  await using link = new WorkerLink(locateWorker(import.meta.url));
+  await using link = new WorkerLink(locateWorkerFile(import.meta.url, "screen-worker"));
   const asked = Array.from({ length: 256 }, () => link.ask(setting.request));
   await expect(link.ask(setting.request)).rejects.toMatchObject({ code: "too_many" });
   expect(await Promise.all(asked)).toHaveLength(256);
@@ -34,7 +34,7 @@ test("more requests than it takes are sent away, and those under way are answere
 
 test("whoever waits when it ends is told so, and so is who comes then", async () => {
   using setting = openSetting("words");
-  const link = new WorkerLink(locateWorker(import.meta.url));
+  const link = new WorkerLink(locateWorkerFile(import.meta.url, "screen-worker"));
   const waiting = expect(link.ask(setting.request)).rejects.toMatchObject({
     code: "shutting_down",
   });
@@ -48,7 +48,7 @@ test.each([
   ["file:///a/dist/chunks/serve-ABC.js", "file:///a/dist/screen-worker.js"],
   ["file:///a/dist/main.js", "file:///a/dist/screen-worker.js"],
 ])("from %s the worker is %s", (from, to) => {
-  expect(locateWorker(from).href).toBe(to);
+  expect(locateWorkerFile(from, "screen-worker").href).toBe(to);
 });
 
 function openSetting(text: string): Disposable & { readonly request: ScreenRequest } {
