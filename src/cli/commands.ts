@@ -14,6 +14,10 @@ export interface CommandSpec {
 /** Gets the words behind the command's name and answers the exit code. */
 export type Command = (argv: readonly string[]) => Promise<number>;
 
+const DATA_DIR_OPTION = [
+  "--data-dir DIR",
+  "where everything is kept (default: as for the other commands)",
+] as const;
 const JSON_OPTION = ["--json", "print data for programs"] as const;
 
 export const commands: Readonly<Record<string, CommandSpec>> = {
@@ -82,11 +86,52 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       ["--tls-cert FILE", "with --tls-key: serve TLS"],
       ["--tls-key FILE", "the key of the certificate"],
       ["--allow-insecure", "listen beyond this machine without TLS"],
-      ["--data-dir DIR", "where everything is kept (default: as for the other commands)"],
+      DATA_DIR_OPTION,
       JSON_OPTION,
     ],
     examples: ["reins serve", "reins serve --listen 127.0.0.1:0 --json"],
     load: () => import("./serve.ts"),
+  },
+  token: {
+    summary: "Make, list and revoke the tokens that let callers in.",
+    usage:
+      "reins token create --user ID --role ROLE [options] | reins token list | reins token revoke ID…",
+    options: [
+      ["--user ID", "whose it is; with list: only this user's"],
+      ["--role ROLE", "viewer, operator or admin"],
+      ["--workspace ID", "where it is good for, may be repeated (default: everywhere)"],
+      ["--expires TIME", "after so long, such as 30d, 12h or 1h30m (default: never)"],
+      ["--label TEXT", "a name for people"],
+      DATA_DIR_OPTION,
+      JSON_OPTION,
+    ],
+    examples: [
+      "reins token create --user ada --role operator --expires 30d",
+      "reins token list",
+      "reins token revoke tok_0123456789abcdef",
+    ],
+    load: () => import("./admin/token.ts"),
+  },
+  workspace: {
+    summary: "Make, list and delete workspaces.",
+    usage: "reins workspace create NAME | reins workspace list | reins workspace delete ID…",
+    options: [DATA_DIR_OPTION, JSON_OPTION],
+    examples: ["reins workspace create website", "reins workspace list --json"],
+    load: () => import("./admin/workspace.ts"),
+  },
+  task: {
+    summary: "Make, list and delete tasks: directories that terminals are opened for.",
+    usage: "reins task create [options] [DIR] | reins task list [options] | reins task delete ID…",
+    options: [
+      ["--workspace ID", "where it belongs (default: wsp_local); with list: only there"],
+      ["--issue ID", "what it is about; with list: only these"],
+      ["--prior-session ID", "the agent's session that a person may want to resume"],
+      ["--title TEXT", "a name for people (default: the directory's)"],
+      DATA_DIR_OPTION,
+      JSON_OPTION,
+    ],
+    examples: ["reins task create --issue WEB-12 ~/website", "reins task list --issue WEB-12"],
+    load: () => import("./admin/task.ts"),
   },
   host: {
     summary: "Serve sessions; started by the other commands when it is needed.",

@@ -50,7 +50,8 @@ export function ownCommand(): readonly string[] {
   ];
 }
 
-function describeCaller(): Caller {
+/** The user of this machine: whoever can read the data directory may do anything with it. */
+export function describeCaller(): Caller {
   const env = Object.entries(process.env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );

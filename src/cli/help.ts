@@ -2,7 +2,7 @@ import { type CommandSpec, commands } from "./commands.ts";
 
 export function describeAll(): string {
   const shown = Object.entries(commands).filter(([, spec]) => spec.hidden !== true);
-  const rows = shown.map(([name, spec]) => `  ${name.padEnd(8)}${spec.summary}`);
+  const rows = shown.map(([name, spec]) => `  ${name.padEnd(11)}${spec.summary}`);
   return [
     "reins: agents and terminals that you can always get back to.",
     "",

@@ -54,7 +54,11 @@ export function renderTable(sessions: readonly Session[], now: number): string {
     shorten(printable(session.title), TITLE_WIDTH),
     printable(session.work_dir),
   ]);
-  const table = [["ID", "STATE", "KIND", "AGE", "TITLE", "DIRECTORY"], ...rows];
+  return renderColumns([["ID", "STATE", "KIND", "AGE", "TITLE", "DIRECTORY"], ...rows]);
+}
+
+/** Rows of cells, each column as wide as its widest cell. */
+export function renderColumns(table: readonly (readonly string[])[]): string {
   const widths =
     table[0]?.map((_, column) => Math.max(...table.map((row) => (row[column] ?? "").length))) ?? [];
   return table
@@ -79,7 +83,7 @@ export function describeState(state: SessionState): string {
   }
 }
 
-function describeAge(ms: number): string {
+export function describeAge(ms: number): string {
   const units = [
     ["d", 86_400_000],
     ["h", 3_600_000],
@@ -89,7 +93,7 @@ function describeAge(ms: number): string {
   return `${Math.max(0, Math.floor(ms / 1000))}s`;
 }
 
-function shorten(text: string, width: number): string {
+export function shorten(text: string, width: number): string {
   const characters = [...text];
   return characters.length <= width ? text : `${characters.slice(0, width - 1).join("")}…`;
 }

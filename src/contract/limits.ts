@@ -45,6 +45,8 @@ export const limits = {
   cookie_ms: 7 * DAY_MS,
   auth_failures: 20,
   auth_failures_window_ms: MINUTE_MS,
+  revocation_check_ms: 5 * SECOND_MS,
+  request_ms: MINUTE_MS,
   connections: 4096,
   terminals_per_socket: 200,
   output_range_bytes: 8 * MIB,

@@ -3,6 +3,7 @@ import { SessionId, TaskId, WorkspaceId } from "./ids.ts";
 import { limits } from "./limits.ts";
 import { SystemText } from "./session.ts";
 import { EndReason } from "./session-state.ts";
+import { UserId } from "./token.ts";
 
 /** Many terminals on one socket: JSON text, `{type, payload}`, bytes in base64. */
 const frame = <T extends string, S extends z.ZodRawShape>(type: T, payload: S) =>
@@ -19,7 +20,7 @@ export const TerminalClientFrame = z.discriminatedUnion("type", [
     request_id: RequestId,
     task_id: TaskId,
     workspace_id: WorkspaceId,
-    user_id: z.string().min(1).max(limits.name_chars).optional(),
+    user_id: UserId.optional(),
     cols: Size.optional(),
     rows: Size.optional(),
   }),

@@ -151,6 +151,10 @@ class AttachedSocket implements OpenSocket {
     this.#outbox.close(closeCodes.restarting, reason);
   }
 
+  expel(code: number, reason: string): void {
+    this.#outbox.close(code, reason);
+  }
+
   terminate(): void {
     this.#attaching.socket.terminate();
   }

@@ -19,6 +19,8 @@ export interface SocketPlan extends Disposable {
 export interface OpenSocket {
   /** The gateway ends. */
   stop(reason: string, retryAfterMs: number): void;
+  /** The caller may not be here any more. */
+  expel(code: number, reason: string): void;
   /** At once. */
   terminate(): void;
 }

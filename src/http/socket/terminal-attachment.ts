@@ -106,7 +106,7 @@ export class AttachedTerminal implements AsyncDisposable {
 
   /** Detaches; the session goes on. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#isOver) return;
+    if (this.#owned.disposed) return;
     this.#isOver = true;
     this.#owned.dispose();
     this.#over.resolve();
@@ -116,6 +116,7 @@ export class AttachedTerminal implements AsyncDisposable {
   #end({ session_id, state }: Session): void {
     const { exit_code, signal } = state.kind === "exited" ? state : NOTHING_KNOWN;
     const reason = "reason" in state ? state.reason : "host_lost";
+    this.#isOver = true;
     this.#say({ type: "terminal.exit", payload: { session_id, exit_code, signal, reason } });
     this.#events.over();
   }
@@ -123,7 +124,9 @@ export class AttachedTerminal implements AsyncDisposable {
   #onSession(): void {
     if (this.#isOver) return;
     const { feed, seat } = this.#place;
-    const { session_id, controller } = feed.session;
+    const { session_id, controller, state } = feed.session;
+    // What has ended is controlled by nobody; its exit says so.
+    if (state.kind === "exited" || state.kind === "lost") return;
     if (seat.isTaken(feed.session)) this.#asked = undefined;
     const before = this.#controller;
     if (controller?.generation === before?.generation && controller?.holder === before?.holder)

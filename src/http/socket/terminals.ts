@@ -68,6 +68,10 @@ class TerminalsSocket implements OpenSocket {
     this.#end("shutting_down", "the server is stopping; come back in a moment");
   }
 
+  expel(code: number, reason: string): void {
+    this.#outbox.close(code, reason);
+  }
+
   terminate(): void {
     this.#socket.terminate();
   }
@@ -211,11 +215,9 @@ class TerminalsSocket implements OpenSocket {
     );
   }
 
-  /** As long as the peer is there it keeps what it holds, and its token is looked at. */
+  /** As long as the peer is there it keeps what it holds, also when it has nothing to say. */
   #keepControl(): void {
     this.#renewal = this.#deps.outbox.clock.timer(RENEW_MS, () => {
-      if (!this.#deps.gateway.knows(this.#caller))
-        this.#outbox.close(closeCodes.unauthenticated, "the token is no longer one");
       for (const entering of this.#terminals.values())
         void entering.then((terminal) => terminal.renew()).catch(ignore);
       if (this.#outbox.isOpen) this.#keepControl();

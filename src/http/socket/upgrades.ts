@@ -6,8 +6,10 @@ import type { Logger } from "#base/logger.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { OperationSpec } from "#contract/operations/operation-spec.ts";
+import { describeFaultAt } from "#http/dialects/execd-faults.ts";
 import { admit, checkPlace, type DoorDeps, type Visit } from "#http/door.ts";
-import { describeFault } from "#http/fault-response.ts";
+import type { OpenVisits } from "#http/open-visits.ts";
+import { closeCodes } from "./outbox.ts";
 import type { OpenSocket, SocketPlan } from "./socket-plan.ts";
 
 /** A path that is a socket. */
@@ -22,8 +24,16 @@ export interface SocketRoute {
 
 export interface UpgradeDeps extends DoorDeps {
   readonly log: Logger;
+  readonly visits: OpenVisits;
   readonly routes: readonly SocketRoute[];
   readonly nextRequestId: () => string;
+}
+
+interface Handshake {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  readonly caller: Caller;
 }
 
 const KEY = /^[+/0-9A-Za-z]{22}==$/;
@@ -62,14 +72,14 @@ export class Upgrades {
     const ignore = () => socket.destroy();
     socket.on("error", ignore);
     try {
-      const plan = await this.#plan(request);
+      const { caller, plan } = await this.#plan(request);
       if (socket.destroyed) plan[Symbol.dispose]();
-      else this.#shake({ request, socket, head }, plan);
+      else this.#shake({ request, socket, head, caller }, plan);
     } catch (error) {
       const fault = asFault(error);
       if (fault.code === "internal")
         this.#deps.log.error("an upgrade failed", { request_id: requestId, error });
-      refuse(socket, fault, requestId);
+      refuse(socket, fault, { requestId, url: request.url });
     } finally {
       socket.off("error", ignore);
     }
@@ -86,7 +96,7 @@ export class Upgrades {
     for (const socket of this.#open) socket.terminate();
   }
 
-  async #plan(request: IncomingMessage): Promise<SocketPlan> {
+  async #plan(request: IncomingMessage): Promise<{ caller: Caller; plan: SocketPlan }> {
     if (this.#isStopping) throw new Fault("shutting_down", "the server is stopping; try again");
     const { routes } = this.#deps;
     const visit = this.#visit(request);
@@ -103,24 +113,23 @@ export class Upgrades {
     const path = Object.fromEntries(
       Object.entries(groups).map(([name, value]) => [name, value ?? ""]),
     );
-    return await route.plan(caller, { path, query: visit.url.searchParams });
+    return { caller, plan: await route.plan(caller, { path, query: visit.url.searchParams }) };
   }
 
-  #shake(
-    {
-      request,
-      socket,
-      head,
-    }: { readonly request: IncomingMessage; readonly socket: Duplex; readonly head: Buffer },
-    plan: SocketPlan,
-  ): void {
+  #shake({ request, socket, head, caller }: Handshake, plan: SocketPlan): void {
     this.#chosen.set(request, plan.protocols);
     let isDone = false;
     this.#server.handleUpgrade(request, socket, head, (opened: WebSocket) => {
       isDone = true;
       const open = plan.open(opened, opened.protocol);
       this.#open.add(open);
-      opened.on("close", () => this.#open.delete(open));
+      const visit = this.#deps.visits.enter(caller, ({ message }) =>
+        open.expel(closeCodes.unauthenticated, message),
+      );
+      opened.on("close", () => {
+        this.#open.delete(open);
+        visit[Symbol.dispose]();
+      });
     });
     if (!isDone) plan[Symbol.dispose]();
   }
@@ -156,14 +165,26 @@ function checkHandshake({ method, headers }: IncomingMessage): void {
   throw new Fault("invalid_request", "this is no handshake for a WebSocket of version 13");
 }
 
-export function refuse(socket: Duplex, fault: Fault, requestId: string): void {
-  const { status, headers, body } = describeFault(fault, requestId);
+export interface RefusedRequest {
+  readonly requestId: string;
+  /** Absent when it could not be read. */
+  readonly url?: string | undefined;
+}
+
+/** In the shape of the API that was asked. */
+export function refuse(
+  socket: Duplex,
+  fault: Fault,
+  { requestId, url = "/" }: RefusedRequest,
+): void {
+  const path = URL.parse(url, "http://localhost")?.pathname ?? "/";
+  const { status, headers, body } = describeFaultAt(path, fault, requestId);
   const lines = [
     `HTTP/1.1 ${status} ${fault.code}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-    `X-Request-Id: ${requestId}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     "Connection: close",
   ];
-  socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`);
+  // Not only our half: nobody else would ever close it for a peer that keeps its own open.
+  socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
 }

@@ -1,0 +1,34 @@
+import { join, resolve } from "node:path";
+import { createAudit } from "#app/audit.ts";
+import { createTaskOperations, type TaskOperations } from "#app/task.ts";
+import { createTokenOperations, type TokenOperations } from "#app/token.ts";
+import { createWorkspaceOperations, type WorkspaceOperations } from "#app/workspace.ts";
+import { systemClock } from "#base/clock.ts";
+import { describeCaller, findDataDir, ownCommand } from "#cli/context.ts";
+import { openDataDir } from "#host/data-dir.ts";
+import type { HostClient } from "#host/socket/client.ts";
+import { openHost } from "#host/start-host.ts";
+
+/** A command's way to what the server keeps: no server, the store's file itself. One that runs sees every change. */
+export interface Records extends Disposable {
+  readonly operations: TokenOperations & WorkspaceOperations & TaskOperations;
+}
+
+export async function openRecords(dataDir: string | undefined): Promise<Records> {
+  const { openStore } = await import("#store/store.ts");
+  using stack = new DisposableStack();
+  const { path } = openDataDir(dataDir === undefined ? findDataDir() : resolve(dataDir));
+  const store = stack.use(openStore({ path: join(path, "reins.db"), clock: systemClock }));
+  const caller = describeCaller();
+  // Only who removes a workspace asks a host, for what still runs in it.
+  const connect = async (): Promise<HostClient> =>
+    owned.use(await openHost({ dataDir: path, command: ownCommand(), env: process.env }));
+  const deps = { store, audit: createAudit(store, systemClock), link: { connect } };
+  const operations = {
+    ...createTokenOperations(deps, caller),
+    ...createWorkspaceOperations(deps, caller),
+    ...createTaskOperations(deps, caller),
+  };
+  const owned = stack.move();
+  return { operations, [Symbol.dispose]: () => owned.dispose() };
+}
