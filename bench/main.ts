@@ -1,7 +1,15 @@
 // `npm run bench`: the ratios that speed is judged by, each against a baseline of the same run.
 //   --only NAME   one row (again for more)      --runs N   default 7
-//   --json        for programs
+//   --json        for programs              --seconds N   of the viewer that never reads, default 20
+// GATEWAY_NODE_ARGS are for the Node of the gateways that it starts, such as `--cpu-prof --cpu-prof-dir /tmp`.
 import { parseArgs } from "node:util";
+import { measureEcho } from "./gateway/row-echo.ts";
+import { measureGatewayMemory } from "./gateway/row-gateway-memory.ts";
+import { measureOutput } from "./gateway/row-output.ts";
+import { measureReattach } from "./gateway/row-reattach.ts";
+import { measureReplayWs } from "./gateway/row-replay-ws.ts";
+import { measureViewers } from "./gateway/row-viewers.ts";
+import { measureWs } from "./gateway/row-ws.ts";
 import { describeMachine, sayMachine } from "./machine.ts";
 import { runProgram } from "./program.ts";
 import { judge, type Row, type RowOptions, renderRows } from "./row.ts";
@@ -19,6 +27,13 @@ const rows: Readonly<Record<string, (options: RowOptions) => Promise<Row[]>>> = 
   replay: measureReplay,
   close: measureClose,
   "cold-start": measureColdStart,
+  ws: measureWs,
+  echo: measureEcho,
+  "replay-ws": measureReplayWs,
+  output: measureOutput,
+  viewers: measureViewers,
+  "gateway-memory": measureGatewayMemory,
+  reattach: measureReattach,
 };
 
 const DEFAULT_RUNS = 7;
@@ -28,6 +43,7 @@ await runProgram(async () => {
     options: {
       only: { type: "string", multiple: true },
       runs: { type: "string" },
+      seconds: { type: "string" },
       json: { type: "boolean" },
     },
   });
@@ -40,13 +56,15 @@ await runProgram(async () => {
     return 2;
   }
   const runs = Number(values.runs ?? DEFAULT_RUNS);
+  const seconds = values.seconds === undefined ? {} : { seconds: Number(values.seconds) };
+  const options = { runs, ...seconds };
   const machine = describeMachine();
   const found: Row[] = [];
   const failed: string[] = [];
   for (const name of names) {
     process.stderr.write(`${name} ...\n`);
     try {
-      found.push(...((await rows[name]?.({ runs })) ?? []));
+      found.push(...((await rows[name]?.(options)) ?? []));
     } catch (error) {
       // One that does not run must not hide the others.
       process.stderr.write(`${name}: ${error instanceof Error ? error.stack : String(error)}\n`);

@@ -17,6 +17,8 @@ export async function runProgram(main: () => Promise<number>): Promise<never> {
       interrupted.resolve(code);
     });
   }
+  // Thrown where nobody waits for it: what was opened is released all the same.
+  process.once("uncaughtException", (error) => interrupted.resolve(sayError(error)));
   const code = await Promise.race([interrupted.promise, main().catch(sayError)]);
   await releaseAll();
   process.exit(code);

@@ -16,6 +16,8 @@ export type Target =
 
 export interface RowOptions {
   readonly runs: number;
+  /** Of a row that is as long as one likes. */
+  readonly seconds?: number;
 }
 
 export type Verdict = "met" | "MISSED" | "printed";

@@ -3,12 +3,14 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { limits } from "#contract/limits.ts";
+import { runNeverReader } from "./gateway/never-reader.ts";
 import { runBursts, runSmallExits, type Wiring, type Wrong } from "./lib/bursts.ts";
 import { openCpuHogs } from "./lib/cpu-hogs.ts";
 import { runFlood } from "./lib/flood.ts";
 import { followWithKills } from "./lib/killed-clients.ts";
 import { runManySpawns } from "./lib/many-spawns.ts";
 import { writeSampleText } from "./lib/sample-text.ts";
+import { runManyShellRuns } from "./lib/shells.ts";
 import { closeStubbornTrees } from "./lib/stubborn-trees.ts";
 import { openTempDir } from "./lib/temp-dir.ts";
 import { openTempHost } from "./lib/temp-host.ts";
@@ -40,6 +42,8 @@ const soaks: Readonly<Record<string, Soak>> = {
   flood: soakFlood,
   spawns: soakSpawns,
   trees: soakTrees,
+  shells: soakShells,
+  "never-reader": soakNeverReader,
 };
 
 /** 200 bursts of 1 MB, each followed at once by the exit, on a terminal and on pipes, on a busy machine. */
@@ -129,6 +133,44 @@ async function soakTrees(scale: Scale): Promise<Outcome> {
     if (survivors > 0) wrong.push(`${where}the host names ${survivors} survivors`);
   }
   return { said: `${sessions} sessions, ${said.join(", ")}`, wrong };
+}
+
+/** 1000 runs of a shell, each seeing the state that the one before left, and as many that cannot start. */
+async function soakShells(scale: Scale): Promise<Outcome> {
+  await using host = await openTempHost();
+  const runs = scale(1000);
+  const { client, pid, dir } = host;
+  const shellHost = { client, pid, dataDir: dir.path, sessions: dir.sessions };
+  const { before, after, median_ms, wrong } = await runManyShellRuns(shellHost, { runs });
+  const found = [...wrong];
+  if (after.descriptors > before.descriptors + SPARE_DESCRIPTORS) found.push("descriptors leak");
+  if (after.own_descriptors > before.own_descriptors + SPARE_DESCRIPTORS)
+    found.push("descriptors of the client leak");
+  if (after.files > before.files) found.push("files of the shells are left");
+  if (after.live > before.live) found.push("sessions are left");
+  const said = [
+    `${runs} runs of a shell, ${median_ms.toFixed(1)} ms each`,
+    `descriptors ${before.descriptors} then ${after.descriptors}`,
+    `files ${before.files} then ${after.files}`,
+  ];
+  return { said: said.join(", "), wrong: found };
+}
+
+/** A minute of `yes` with a viewer that never reads. */
+async function soakNeverReader(scale: Scale): Promise<Outcome> {
+  const seconds = scale(60);
+  const found = await runNeverReader(seconds);
+  const { tail } = found;
+  const wrong = (["gateway", "host"] as const).flatMap((name) => {
+    const growth = Math.max(...found[name]) - (found[name][0] ?? 0);
+    return growth > FLAT_KIB ? [`the ${name}'s memory grew by ${growth} KiB`] : [];
+  });
+  const said = [
+    `${(tail / MB).toFixed(0)} MB in ${seconds} s`,
+    `memory of the gateway ${found.gateway.join(", ")} KiB`,
+    `of the host ${found.host.join(", ")} KiB`,
+  ];
+  return { said: said.join(", "), wrong };
 }
 
 async function runOne(name: string, soak: Soak, scale: Scale): Promise<boolean> {
