@@ -1,21 +1,15 @@
-import type { Clock } from "#base/clock.ts";
 import type { OperationSpec } from "#contract/operations/operation-spec.ts";
 import type { OutputRange } from "#contract/operations/reading.ts";
 import type { Document, StreamItem } from "#contract/operations.ts";
-import { eventStream } from "./sse.ts";
-
-export interface AnswerOptions {
-  readonly clock: Clock;
-  readonly onEnd: () => void;
-}
+import { type EventStreamOptions, eventStream } from "./sse.ts";
 
 const PRIVATE = { "Cache-Control": "no-store" };
 
 /** What a handler gave, as the row of its operation says that it is answered. */
 export function toResponse(
-  { answers, status = 200 }: OperationSpec,
+  { answers, status = 200 }: Pick<OperationSpec, "answers" | "status">,
   value: unknown,
-  options: AnswerOptions,
+  options: EventStreamOptions,
 ): Response {
   switch (answers) {
     case "stream":
@@ -37,7 +31,7 @@ export function toResponse(
 
 function streamResponse(
   items: AsyncIterable<StreamItem<unknown>>,
-  options: AnswerOptions,
+  options: EventStreamOptions,
 ): Response {
   return new Response(eventStream(items, options), {
     headers: {
@@ -48,19 +42,28 @@ function streamResponse(
   });
 }
 
-function documentResponse({ media_type, file_name, body }: Document, { onEnd }: AnswerOptions) {
+function documentResponse(
+  { media_type, file_name, body }: Document,
+  { onEnd, onError }: EventStreamOptions,
+) {
   const iterator = body[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
   const stream = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const next = await iterator.next();
-      if (next.done !== true) {
-        const { value } = next;
-        controller.enqueue(typeof value === "string" ? encoder.encode(value) : value);
-        return;
+      try {
+        const next = await iterator.next();
+        if (next.done !== true) {
+          const { value } = next;
+          controller.enqueue(typeof value === "string" ? encoder.encode(value) : value);
+          return;
+        }
+        controller.close();
+      } catch (error) {
+        // The answer has begun: all that is left is to break it off, so that nobody takes it for whole.
+        onError(error);
+        controller.error(error);
       }
       onEnd();
-      controller.close();
     },
     async cancel() {
       onEnd();

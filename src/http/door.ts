@@ -27,13 +27,15 @@ export const PAGE_HEADER = "x-reins-page";
 export const EXECD_HEADER = "x-execd-access-token";
 
 const SAFE_METHODS = ["GET", "HEAD"];
-const SECRET_NAMES = ["token", "access_token", "auth_token", "api_key", "ticket"];
+const SECRET_NAMES = ["token", "access_token", "auth_token", "api_key", "ticket", "secret"];
+/** A token or a ticket, wherever it stands in a text. */
+const SECRET = /reins_(?:ticket_)?[\w-]{43}/g;
 
 /** What everybody passes, with or without a token. */
 export function checkPlace({ origins }: DoorDeps, { header, url }: Visit): void {
   origins.checkHost(header("host"));
   origins.checkOrigin(header("origin"));
-  const secret = SECRET_NAMES.find((name) => url.searchParams.has(name));
+  const secret = [...url.searchParams].find(isSecret)?.[0];
   if (secret !== undefined) {
     throw new Fault(
       "invalid_request",
@@ -41,6 +43,15 @@ export function checkPlace({ origins }: DoorDeps, { header, url }: Visit): void 
       { details: { field: secret } },
     );
   }
+}
+
+function isSecret([name, value]: readonly [string, string]): boolean {
+  return SECRET_NAMES.includes(name.toLowerCase()) || value !== withoutSecrets(value);
+}
+
+/** For what is logged of an address. */
+export function withoutSecrets(text: string): string {
+  return text.replace(SECRET, "reins_…");
 }
 
 /** Who comes; undefined without any token. A wrong one is refused, never ignored. */
@@ -92,7 +103,7 @@ function findCookie(header: string | undefined): string | undefined {
 
 /** A browser sends its cookie by itself, so the request must show that one of our own pages made it. */
 function checkPage({ method, header }: Visit): void {
-  const isUpgrade = header("upgrade") !== undefined;
+  const isUpgrade = method === "GET" && header("upgrade") !== undefined;
   if (SAFE_METHODS.includes(method) && !isUpgrade) return;
   if (header("origin") === undefined)
     throw new Fault("forbidden", "a cookie alone does not do this: the Origin header is missing");

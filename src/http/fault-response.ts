@@ -19,6 +19,7 @@ export function describeFault(error: unknown, requestId: string): FaultAnswer {
     headers: {
       "Content-Type": "application/json",
       "Cache-Control": "no-store",
+      "X-Request-Id": requestId,
       ...(fault.code === "unauthenticated" ? { "WWW-Authenticate": "Bearer" } : {}),
       ...(retry
         ? { "Retry-After": String(typeof after === "number" ? after : RETRY_AFTER_S) }
@@ -35,8 +36,14 @@ export function describeFault(error: unknown, requestId: string): FaultAnswer {
   };
 }
 
+/** The same in two words, for what is said after an answer or a socket has begun. */
+export function sayFault(error: unknown): Pick<Fault, "code" | "message"> {
+  const fault = asFault(error);
+  return { code: fault.code, message: sayMessage(fault) };
+}
+
 /** What nobody expected is in the server's log, with the request's id; the words of a bug are no caller's business. */
-function sayMessage(fault: Fault): string {
+export function sayMessage(fault: Fault): string {
   if (fault.code !== "internal") return fault.message;
   return "something went wrong inside Reins; the server's log has it under this request's id";
 }

@@ -1,14 +1,17 @@
 import type { Caller } from "#app/caller.ts";
 import type { Gateway, GatewayOperations } from "#app/gateway.ts";
-import { Fault } from "#contract/fault.ts";
+import { asFault, Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { type HandledName, type OperationName, operations } from "#contract/operations.ts";
 import { COOKIE } from "./door.ts";
+import type { FailedLogins } from "./failed-logins.ts";
 import type { RequestCounts } from "./metrics.ts";
 import { describeApi } from "./openapi.ts";
 
 export interface HandlerOptions {
   readonly signal: AbortSignal;
+  /** The peer's. */
+  readonly address: string;
   /** Added to the answer. */
   readonly headers: Headers;
 }
@@ -19,6 +22,7 @@ export interface HandlerDeps {
   readonly gateway: Gateway;
   readonly counts: RequestCounts;
   readonly isTls: boolean;
+  readonly failedLogins: FailedLogins;
 }
 
 /** Those that the door itself answers; everything else is the gateway's. */
@@ -54,12 +58,15 @@ export function findHandler(
 }
 
 async function exchange(
-  { gateway, isTls }: HandlerDeps,
+  { gateway, isTls, failedLogins }: HandlerDeps,
   input: unknown,
-  { headers }: HandlerOptions,
+  { headers, address }: HandlerOptions,
 ): Promise<unknown> {
   const { ticket } = input as { readonly ticket: string };
-  const { identity, cookie, max_age_ms } = gateway.exchangeTicket(ticket);
+  const { identity, cookie, max_age_ms } = takeTicket(
+    () => gateway.exchangeTicket(ticket),
+    (fault) => failedLogins.add(address, fault),
+  );
   const attributes = [
     `${COOKIE}=${cookie}`,
     "HttpOnly",
@@ -70,4 +77,14 @@ async function exchange(
   ];
   headers.set("Set-Cookie", attributes.join("; "));
   return identity;
+}
+
+/** A wrong ticket is a wrong token. */
+function takeTicket<T>(take: () => T, count: (fault: Fault) => Fault): T {
+  try {
+    return take();
+  } catch (error) {
+    const fault = asFault(error);
+    throw fault.code === "unauthenticated" ? count(fault) : error;
+  }
 }

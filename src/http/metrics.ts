@@ -20,7 +20,8 @@ export class RequestCounts {
   }
 
   async report(gateway: Gateway): Promise<Document> {
-    const text = [...this.#lines(), ...(await hostLines(gateway))].join("\n");
+    const lines = [...this.#lines(), ...feedLines(gateway), ...(await hostLines(gateway))];
+    const text = lines.join("\n");
     return { media_type: "text/plain; version=0.0.4", body: once(`${text}\n`) };
   }
 
@@ -40,6 +41,13 @@ export class RequestCounts {
     yield* metric("reins_gateway_memory_bytes", "gauge", "Resident memory of the gateway.");
     yield `reins_gateway_memory_bytes ${process.memoryUsage.rss()}`;
   }
+}
+
+function feedLines({ feeds }: Gateway): string[] {
+  return [
+    ...metric("reins_feeds", "gauge", "Sessions that somebody follows."),
+    `reins_feeds ${feeds.size}`,
+  ];
 }
 
 async function hostLines(gateway: Gateway): Promise<string[]> {

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { Fault } from "#contract/fault.ts";
+import { SessionId, ShellId, TaskId, TokenId, WorkspaceId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
 
 type Raw = Record<string, unknown>;
@@ -12,17 +13,36 @@ export interface RequestParts {
 }
 
 export function mergeInput({ path, query, body }: RequestParts, schema: z.ZodType): Raw {
-  const input: Raw = { ...body };
-  for (const name of new Set(query.keys())) {
-    const values = query.getAll(name);
-    if (values.length > 1 || Object.hasOwn(body, name)) throw givenTwice(name);
-    input[name] = fromText(values[0] ?? "", fieldOf(schema, name));
+  const fields: [string, unknown][] = Object.entries(body);
+  for (const [name, text] of query) fields.push([name, fromText(text, fieldOf(schema, name))]);
+  fields.push(...Object.entries(path));
+  const names = new Set<string>();
+  for (const [name] of fields) {
+    if (names.has(name)) throw givenTwice(name);
+    names.add(name);
   }
+  // Not by assignment: a field named __proto__ is one like any other, and unknown.
+  return Object.fromEntries(fields);
+}
+
+const pathIds = {
+  session_id: [SessionId, "session_not_found"],
+  task_id: [TaskId, "task_not_found"],
+  workspace_id: [WorkspaceId, "workspace_not_found"],
+  shell_id: [ShellId, "shell_not_found"],
+  token_id: [TokenId, "token_not_found"],
+} as const;
+
+/** An id in a path that cannot be one belongs to nothing, so nothing is found there. */
+export function checkPathIds(path: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(path)) {
-    if (Object.hasOwn(input, name)) throw givenTwice(name);
-    input[name] = value;
+    if (!Object.hasOwn(pathIds, name)) continue;
+    // One of its own keys, as was just seen.
+    const [schema, code] = pathIds[name as keyof typeof pathIds];
+    if (schema.safeParse(value).success) continue;
+    const noun = name.replace(/_id$/, "");
+    throw new Fault(code, `there is no ${noun} ${value}`, { details: { [name]: value } });
   }
-  return input;
 }
 
 /** A body of JSON, and nothing behind it. An empty one is `{}`. */
@@ -94,7 +114,7 @@ function takes(field: z.ZodType, value: unknown, type: string): boolean {
   );
 }
 
-function fieldOf(schema: z.ZodType, name: string): z.ZodType | undefined {
+export function fieldOf(schema: z.ZodType, name: string): z.ZodType | undefined {
   const shape = schema instanceof z.ZodObject ? schema.shape : undefined;
   const field: unknown = shape?.[name];
   return field instanceof z.ZodType ? field : undefined;

@@ -1,19 +1,21 @@
 import { type Context, Hono } from "hono";
+import type { Caller } from "#app/caller.ts";
 import type { Gateway } from "#app/gateway.ts";
 import type { Clock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import type { FaultCode } from "#contract/faults.ts";
-import { SessionId, ShellId, TaskId, TokenId, WorkspaceId } from "#contract/ids.ts";
 import type { OperationSpec } from "#contract/operations/operation-spec.ts";
 import { type OperationName, operations } from "#contract/operations.ts";
 import { parseRequest } from "#contract/parse.ts";
 import { toResponse } from "./answers.ts";
-import { admit, checkPlace, type DoorDeps, identify, type Visit } from "./door.ts";
-import { faultResponse } from "./fault-response.ts";
-import { findHandler } from "./handlers.ts";
+import { describeFaultAt, isExecdPath, noExecdRoute } from "./dialects/execd-faults.ts";
+import { execdRoutes, findExecdHandler } from "./dialects/execd-routes.ts";
+import { admit, checkPlace, type DoorDeps, identify, type Visit, withoutSecrets } from "./door.ts";
+import { findHandler, type Handler } from "./handlers.ts";
 import type { RequestCounts } from "./metrics.ts";
-import { mergeInput, parseBody, readBody } from "./request-input.ts";
+import type { OpenVisits } from "./open-visits.ts";
+import { checkPathIds, fieldOf, mergeInput, parseBody, readBody } from "./request-input.ts";
 
 export interface RouteDeps extends DoorDeps {
   readonly gateway: Gateway;
@@ -21,6 +23,7 @@ export interface RouteDeps extends DoorDeps {
   readonly log: Logger;
   readonly counts: RequestCounts;
   readonly isTls: boolean;
+  readonly visits: OpenVisits;
   /** Aborted when the server stops: streams end with it. */
   readonly stopping: AbortSignal;
   readonly nextRequestId: () => string;
@@ -36,15 +39,6 @@ interface Variables {
 export type RouteEnv = { Bindings: { readonly address: string }; Variables: Variables };
 
 const BODY_METHODS = ["POST", "PATCH", "PUT", "DELETE"];
-
-/** An id in a path that cannot be one belongs to nothing, so nothing is found there. */
-const pathIds = {
-  session_id: [SessionId, "session_not_found"],
-  task_id: [TaskId, "task_not_found"],
-  workspace_id: [WorkspaceId, "workspace_not_found"],
-  shell_id: [ShellId, "shell_not_found"],
-  token_id: [TokenId, "token_not_found"],
-} as const;
 
 /** One route for each row of the table, and the same refusal for everything else. */
 export function createRoutes(deps: RouteDeps): Hono<RouteEnv> {
@@ -63,69 +57,103 @@ export function createRoutes(deps: RouteDeps): Hono<RouteEnv> {
   // Every key of the table is the name of an operation.
   for (const name of Object.keys(operations) as OperationName[]) {
     const [method = "", path = ""] = operations[name].http.split(" ");
-    app.on(method, path, (c) => answer(deps, c, name));
+    const find = (caller: Caller | undefined) => findHandler(deps, name, caller);
+    app.on(method, path, (c) => answer(deps, c, { name, spec: operations[name], find }));
   }
-  app.notFound((c) => faultResponse(noRoute(c.req.method, c.req.path), c.get("request_id")));
+  for (const spec of execdRoutes) {
+    const [method = "", path = ""] = spec.http.split(" ");
+    const find = (caller: Caller | undefined) => findExecdHandler(deps, spec, caller);
+    app.on(method, path, (c) => answer(deps, c, { name: spec.name, spec, find }));
+  }
+  app.notFound((c) => refusal(c, noRoute(c.req.method, c.req.path)));
   app.onError((error, c) => {
     const fault = asFault(error);
     const request_id = c.get("request_id");
     if (fault.code === "internal") {
-      const { method, path } = c.req;
-      deps.log.error("a request failed", { request_id, method, path, error });
+      const { method } = c.req;
+      deps.log.error("a request failed", { request_id, method, path: pathOf(c), error });
     }
-    return faultResponse(fault, request_id);
+    return refusal(c, fault);
   });
   return app;
+}
+
+/** What is called at a path, and how it is answered. */
+interface Route {
+  readonly name: string;
+  readonly spec: Pick<OperationSpec, "role" | "answers" | "status" | "input">;
+  find(caller: Caller | undefined): Handler;
 }
 
 async function answer(
   deps: RouteDeps,
   c: Context<RouteEnv>,
-  name: OperationName,
+  { name, spec, find }: Route,
 ): Promise<Response> {
   c.set("operation", name);
-  const spec: OperationSpec = operations[name];
   const visit = visitOf(c);
   const caller = spec.role === "anyone" ? identify(deps, visit) : admit(deps, visit, spec);
   c.set("user_id", caller?.user_id);
-  const handler = findHandler(deps, name, caller);
+  const handler = find(caller);
   const input = parseRequest(spec.input, await readInput(c, spec));
   const ending = new AbortController();
+  using stack = new DisposableStack();
+  if (caller !== undefined) stack.use(deps.visits.enter(caller, (fault) => ending.abort(fault)));
   const signal = AbortSignal.any([c.req.raw.signal, ending.signal, deps.stopping]);
   const headers = new Headers();
-  const value = await handler(input, { signal, headers });
-  const response = toResponse(spec, value, { clock: deps.clock, onEnd: () => ending.abort() });
+  const value = await handler(input, { signal, headers, address: visit.address });
+  // Who was sent away while it waited hears that, and not what it waited for.
+  if (spec.answers === "json" || spec.answers === "bytes") ending.signal.throwIfAborted();
+  const response = toResponse(spec, value, {
+    clock: deps.clock,
+    signal: ending.signal,
+    onEnd: endOf(stack.move(), ending),
+    onError: (error) => noteBroken(deps, c, error),
+  });
   for (const [header, text] of headers) response.headers.append(header, text);
-  return response;
+  if (c.req.raw.method !== "HEAD") return response;
+  // Nobody will read it.
+  await response.body?.cancel();
+  return new Response(null, response);
+}
+
+/** What the request held, once its answer is over. */
+function endOf(held: DisposableStack, ending: AbortController): () => void {
+  return () => {
+    held.dispose();
+    ending.abort();
+  };
+}
+
+/** The status has been sent, so the log is the only place for what nobody expected. */
+function noteBroken({ log, stopping }: RouteDeps, c: Context<RouteEnv>, error: unknown): void {
+  const isWanted = !c.req.raw.signal.aborted && !stopping.aborted;
+  if (asFault(error).code !== "internal" || !isWanted) return;
+  log.error("an answer broke off", { request_id: c.get("request_id"), path: pathOf(c), error });
 }
 
 async function readInput(
   c: Context<RouteEnv>,
-  spec: OperationSpec,
+  spec: Route["spec"],
 ): Promise<Record<string, unknown>> {
   const path = c.req.param();
-  for (const [name, value] of Object.entries(path)) checkPathId(name, value);
+  checkPathIds(path);
   const query = new URL(c.req.url).searchParams;
   const body = BODY_METHODS.includes(c.req.method) ? parseBody(await readBody(c.req.raw)) : {};
   const lastId = c.req.header("last-event-id");
-  if (spec.answers === "stream" && lastId !== undefined && lastId !== "")
-    query.set("since", lastId);
+  const isResumable = spec.answers === "stream" && fieldOf(spec.input, "since") !== undefined;
+  if (isResumable && lastId !== undefined && lastId !== "") query.set("since", lastId);
   return mergeInput({ path, query, body }, spec.input);
 }
 
-function checkPathId(name: string, value: string): void {
-  if (!Object.hasOwn(pathIds, name)) return;
-  const [schema, code] = pathIds[name as keyof typeof pathIds];
-  if (schema.safeParse(value).success) return;
-  const noun = name.replace(/_id$/, "");
-  throw new Fault(code, `there is no ${noun} ${value}`, { details: { [name]: value } });
-}
+/** Of a request whose `Host` no URL can have; the door refuses it by that name. */
+const NO_URL = new URL("http://invalid");
 
 function visitOf(c: Context<RouteEnv>): Visit {
   return {
     method: c.req.method,
     header: (name) => c.req.header(name),
-    url: new URL(c.req.url),
+    url: URL.parse(c.req.url) ?? NO_URL,
     address: c.env.address,
   };
 }
@@ -139,7 +167,11 @@ function secure(headers: Headers, requestId: string): void {
     headers.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
 }
 
-/** The path without its query: nothing that somebody typed into an address by mistake is kept. */
+/** Without its query and without secrets: nothing that somebody typed into an address by mistake is kept. */
+function pathOf(c: Context<RouteEnv>): string {
+  return withoutSecrets(c.req.path);
+}
+
 function note({ counts, log }: RouteDeps, c: Context<RouteEnv>, ms: number): void {
   const operation = c.get("operation");
   const { status } = c.res;
@@ -147,7 +179,7 @@ function note({ counts, log }: RouteDeps, c: Context<RouteEnv>, ms: number): voi
   log.info("request", {
     request_id: c.get("request_id"),
     method: c.req.method,
-    path: c.req.path,
+    path: pathOf(c),
     status,
     ms: Math.round(ms * 10) / 10,
     user_id: c.get("user_id"),
@@ -155,7 +187,14 @@ function note({ counts, log }: RouteDeps, c: Context<RouteEnv>, ms: number): voi
   });
 }
 
+/** In the shape of the API that was asked. */
+function refusal(c: Context<RouteEnv>, fault: Fault): Response {
+  const { status, headers, body } = describeFaultAt(c.req.path, fault, c.get("request_id"));
+  return new Response(body, { status, headers });
+}
+
 function noRoute(method: string, path: string): Fault {
+  if (isExecdPath(path)) return noExecdRoute(method, path);
   const code: FaultCode = "invalid_request";
   return new Fault(code, `there is no ${method} ${path}; /v1/openapi.json lists what there is`);
 }

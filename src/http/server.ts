@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
@@ -13,11 +13,20 @@ import { limits } from "#contract/limits.ts";
 import { FailedLogins } from "./failed-logins.ts";
 import { faultResponse } from "./fault-response.ts";
 import { RequestCounts } from "./metrics.ts";
+import { OpenVisits } from "./open-visits.ts";
 import { createOrigins } from "./origins.ts";
 import { createRoutes } from "./routes.ts";
 import type { OutboxDeps } from "./socket/outbox.ts";
 import { createSocketRoutes } from "./socket/socket-routes.ts";
 import { refuse, Upgrades } from "./socket/upgrades.ts";
+
+/** How long a server waits for its peers. */
+export interface Patience extends Pick<OutboxDeps, "slowMs" | "pingMs" | "deadPeerMs"> {
+  /** Between two looks at the tokens of what is open. */
+  readonly revocationCheckMs?: number;
+  /** Until a request is there as a whole. */
+  readonly requestMs?: number;
+}
 
 export interface HttpServerOptions {
   readonly gateway: Gateway;
@@ -29,7 +38,7 @@ export interface HttpServerOptions {
   readonly publicUrl?: string | undefined;
   readonly tls?: { readonly key: string; readonly cert: string } | undefined;
   /** Overrides for tests. */
-  readonly patience?: Pick<OutboxDeps, "slowMs" | "pingMs" | "deadPeerMs">;
+  readonly patience?: Patience;
 }
 
 export interface HttpServer extends AsyncDisposable {
@@ -43,11 +52,14 @@ const STOP_MS = 2000;
 /** Listens; disposing tells every client that it may come back, and waits for them to go. */
 export async function openHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { tls, hostname } = options;
-  const server: Server = tls === undefined ? createServer() : createTlsServer({ ...tls });
+  const reading = describeReading(options.patience?.requestMs ?? limits.request_ms);
+  const server: Server =
+    tls === undefined ? createServer(reading) : createTlsServer({ ...reading, ...tls });
   server.maxConnections = limits.connections;
   const port = await listen(server, hostname, options.port);
   const stopping = new AbortController();
-  const upgrades = serve(server, { ...options, port }, stopping.signal);
+  const visits = openVisits(options);
+  const upgrades = serve(server, { ...options, port }, { visits, stopping: stopping.signal });
   const scheme = tls === undefined ? "http" : "https";
   const name = hostname.includes(":") ? `[${hostname}]` : hostname;
   return {
@@ -63,11 +75,32 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
         server.closeAllConnections();
       });
       await closed;
+      visits[Symbol.dispose]();
     },
   };
 }
 
-function serve(server: Server, options: HttpServerOptions, stopping: AbortSignal): Upgrades {
+/** A request that does not arrive is given up, its headers sooner than its body. */
+function describeReading(requestMs: number) {
+  return {
+    requestTimeout: requestMs,
+    headersTimeout: requestMs / 2,
+    connectionsCheckingInterval: requestMs / 4,
+    // The door says so itself, in the one shape of refusals.
+    requireHostHeader: false,
+  };
+}
+
+function openVisits({ gateway, clock, log, patience }: HttpServerOptions): OpenVisits {
+  return new OpenVisits({ gateway, clock, log, checkMs: patience?.revocationCheckMs });
+}
+
+interface Serving {
+  readonly visits: OpenVisits;
+  readonly stopping: AbortSignal;
+}
+
+function serve(server: Server, options: HttpServerOptions, serving: Serving): Upgrades {
   const { gateway, clock, log, hostname, port, publicUrl, tls, patience } = options;
   const isTls = tls !== undefined;
   const counts = new RequestCounts();
@@ -77,12 +110,13 @@ function serve(server: Server, options: HttpServerOptions, stopping: AbortSignal
     origins: createOrigins({ hostname, port, isTls, publicUrl }),
     failedLogins: new FailedLogins(clock),
   };
-  const routes = createRoutes({ ...door, clock, log, counts, isTls, stopping, nextRequestId });
+  const routes = createRoutes({ ...door, ...serving, clock, log, counts, isTls, nextRequestId });
   const onError = (error: unknown) => log.error("a socket failed", { error });
   const outbox = { clock, counts, onError, ...patience };
   const upgrades = new Upgrades({
     ...door,
     log,
+    visits: serving.visits,
     routes: createSocketRoutes({ gateway, outbox, onError }),
     nextRequestId,
   });
@@ -91,9 +125,20 @@ function serve(server: Server, options: HttpServerOptions, stopping: AbortSignal
       routes.fetch(request, { address: addressOf(env.incoming as IncomingMessage) }),
     { errorHandler: (error) => faultResponse(badRequest(error), nextRequestId()) },
   );
-  server.on("request", (request, response) => void onRequest(request, response));
+  const answers = new WeakMap<Duplex, ServerResponse>();
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    answers.set(request.socket, response);
+    void onRequest(request, response);
+  };
+  server.on("request", answer);
+  // An `Expect` that we do not know is none of our business.
+  server.on("checkExpectation", answer);
   server.on("upgrade", (request, socket, head) => void upgrades.upgrade(request, socket, head));
-  server.on("clientError", (error, socket) => refuseClient(error, socket, nextRequestId()));
+  server.on("clientError", (error, socket) => {
+    // In the middle of an answer a second one would be read as a part of it.
+    if (answers.get(socket)?.headersSent === true) socket.destroy();
+    else refuseClient(error, socket, nextRequestId());
+  });
   return upgrades;
 }
 
@@ -137,5 +182,5 @@ function refuseClient(error: Error, socket: Duplex, requestId: string): void {
     socket.destroy();
     return;
   }
-  refuse(socket, badRequest(error), requestId);
+  refuse(socket, badRequest(error), { requestId });
 }

@@ -1,12 +1,17 @@
 import type { Clock } from "#base/clock.ts";
-import { asFault } from "#contract/fault.ts";
+import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { StreamItem } from "#contract/operations.ts";
+import { sayFault } from "./fault-response.ts";
 
 export interface EventStreamOptions {
   readonly clock: Clock;
+  /** Aborted with a fault when the reader is sent away. */
+  readonly signal: AbortSignal;
   /** Called when the reader has gone or everything was said. */
   readonly onEnd: () => void;
+  /** What went wrong after the answer has begun. */
+  readonly onError: (error: unknown) => void;
 }
 
 const HEARTBEAT = ": alive\n\n";
@@ -17,11 +22,12 @@ const HEARTBEAT = ": alive\n\n";
  */
 export function eventStream(
   items: AsyncIterable<StreamItem<unknown>>,
-  { clock, onEnd }: EventStreamOptions,
+  { clock, signal, onEnd, onError }: EventStreamOptions,
 ): ReadableStream<Uint8Array> {
   const iterator = items[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
   let heartbeat: Disposable | undefined;
+  let hasBegun = false;
   const end = () => {
     heartbeat?.[Symbol.dispose]();
     onEnd();
@@ -29,8 +35,10 @@ export function eventStream(
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
+        hasBegun = true;
         const beat = () => {
-          controller.enqueue(encoder.encode(HEARTBEAT));
+          // One that was not taken yet says enough.
+          if (controller.desiredSize === 0) controller.enqueue(encoder.encode(HEARTBEAT));
           heartbeat = clock.timer(limits.heartbeat_ms, beat);
         };
         heartbeat = clock.timer(limits.heartbeat_ms, beat);
@@ -41,23 +49,28 @@ export function eventStream(
             controller.enqueue(encoder.encode(formatEvent(next.value)));
             return;
           }
+          if (signal.reason instanceof Fault) throw signal.reason;
         } catch (error) {
-          // The answer has begun, so what went wrong is said as one more event.
-          const { code, message } = asFault(error);
-          controller.enqueue(
-            encoder.encode(formatEvent({ data: { type: "error", code, message } })),
-          );
+          onError(error);
+          controller.enqueue(encoder.encode(formatError(error)));
         }
         end();
         controller.close();
       },
       async cancel() {
         end();
+        // A generator that never ran holds what it was given: it lets go of it only by running.
+        if (!hasBegun) await iterator.next();
         await iterator.return?.();
       },
     },
     { highWaterMark: 0 },
   );
+}
+
+/** The answer has begun, so what went wrong is said as one more event. */
+function formatError(error: unknown): string {
+  return formatEvent({ data: { type: "error", ...sayFault(error) } });
 }
 
 export function formatEvent({ id, data }: StreamItem<unknown>): string {

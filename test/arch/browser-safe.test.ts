@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { isTest, listFiles, readFile, root } from "./sources.ts";
 
 const contract = listFiles("src/contract/**/*.ts").filter((file) => !isTest(file));
+const client = listFiles("src/client/**/*.ts").filter((file) => !isTest(file));
 /** What only Node has, used without an import. */
 const NODE_GLOBALS = /\b(?:process\.|Buffer\b|setImmediate\b|__dirname\b|__filename\b|require\()/;
 
@@ -13,8 +14,21 @@ test("the contract bundles for a browser with nothing but itself and zod", async
   expect(foreign).toEqual([]);
 });
 
-test("the contract uses nothing that only Node has", () => {
-  expect(contract.filter((file) => NODE_GLOBALS.test(readFile(file)))).toEqual([]);
+test("the client bundles for a browser with the few files of the contract that need no zod", async () => {
+  const inputs = Object.keys((await bundle(["src/client/index.ts"])).metafile.inputs);
+  // What is only a type is in no bundle.
+  expect(inputs.filter((path) => path.startsWith("src/client/")).sort()).toEqual(client);
+  expect(inputs.filter((path) => !path.startsWith("src/client/")).sort()).toEqual([
+    "src/contract/channels.ts",
+    "src/contract/fault.ts",
+    "src/contract/faults.ts",
+    "src/contract/limits.ts",
+  ]);
+});
+
+test("the contract and the client use nothing that only Node has", () => {
+  const files = [...contract, ...client];
+  expect(files.filter((file) => NODE_GLOBALS.test(readFile(file)))).toEqual([]);
 });
 
 /** Fails on any module of Node's. */

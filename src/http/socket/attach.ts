@@ -11,6 +11,7 @@ import type { AttachQuery } from "#contract/operations/reading.ts";
 import { parseRequest } from "#contract/parse.ts";
 import type { Session } from "#contract/session.ts";
 import { isAtLeast } from "#contract/token.ts";
+import { sayFault } from "#http/fault-response.ts";
 import { onMessages, parseJson } from "./messages.ts";
 import { closeCodes, Outbox } from "./outbox.ts";
 import { base64Encoding, binaryEncoding, framesOf, utf8Encoding } from "./output-frames.ts";
@@ -138,7 +139,7 @@ class AttachedSocket implements OpenSocket {
   }
 
   fail(error: unknown): void {
-    const { code, message } = asFault(error);
+    const { code, message } = sayFault(error);
     if (code === "internal") this.#deps.onError(error);
     this.#say({ type: "error", code, message });
     const isGone = code === "host_unavailable" || code === "shutting_down";
@@ -185,7 +186,7 @@ class AttachedSocket implements OpenSocket {
       this.#say({ type: "screen", state, offset });
       return offset;
     } catch (error) {
-      const { code, message } = asFault(error);
+      const { code, message } = sayFault(error);
       if (code === "internal") this.#deps.onError(error);
       this.#say({ type: "error", code, message });
       return since;
@@ -248,7 +249,7 @@ class AttachedSocket implements OpenSocket {
       if (frame.type === "ping") this.#say({ type: "pong", ...(id === undefined ? {} : { id }) });
       else if (id !== undefined) this.#say({ type: "ack", id });
     } catch (error) {
-      const { code, message } = asFault(error);
+      const { code, message } = sayFault(error);
       if (code === "internal") this.#deps.onError(error);
       this.#say({ type: "error", ...(id === undefined ? {} : { id }), code, message });
     }

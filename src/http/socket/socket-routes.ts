@@ -1,7 +1,7 @@
 import { AttachQuery } from "#contract/operations/reading.ts";
 import { operations } from "#contract/operations.ts";
 import { parseRequest } from "#contract/parse.ts";
-import { ExecdSocketQuery, planExecdSocket } from "#http/dialects/execd-socket.ts";
+import { ExecdSocketQuery, planExecdSocket } from "#http/dialects/execd-attach.ts";
 import { checkPathIds, mergeInput } from "#http/request-input.ts";
 import { planAttach } from "./attach.ts";
 import type { SocketDeps } from "./socket-plan.ts";

@@ -1,0 +1,389 @@
+import { Backoff } from "#client/backoff.ts";
+import { toBase64 } from "#client/base64.ts";
+import { Connection, type Ended } from "#client/connection.ts";
+import { EventQueue } from "#client/event-queue.ts";
+import { createId } from "#client/random-id.ts";
+import type { Transport } from "#client/transport.ts";
+import { asFault, Fault, fromFaultBody } from "#contract/fault.ts";
+import { type FaultCode, faults } from "#contract/faults.ts";
+import type { ServerFrame } from "#contract/frames.ts";
+import type { Session } from "#contract/session.ts";
+import { Claim } from "./claim.ts";
+import { Cursor, type Gap } from "./cursor.ts";
+import { BINARY_PROTOCOL, decodeMessage, type OutputEvent, type Received } from "./frames.ts";
+import { Outgoing, queueFull } from "./outgoing.ts";
+
+/** That nobody has read. Beyond it the connection is given up, until half of it is read. */
+const QUEUE_BYTES = 8 * 1024 * 1024;
+/** Of one frame of what is typed. */
+const PIECE_BYTES = 48 * 1024;
+const RETRY_AFTER_LONGEST_MS = 30_000;
+
+export interface AttachOptions {
+  /** Absent = the first byte that is kept. */
+  readonly since?: number | "tail" | undefined;
+  /** Absent = viewer. */
+  readonly role?: "viewer" | "controller" | undefined;
+  /** Takes control from who has it, once: not after a cut. */
+  readonly takeover?: boolean | undefined;
+  /** The screen instead of history. */
+  readonly paint?: boolean | undefined;
+  /** False: output as JSON. Absent = true. */
+  readonly binary?: boolean | undefined;
+  /** Detaches. */
+  readonly signal?: AbortSignal | undefined;
+  /** Overrides for tests. */
+  readonly pingMs?: number | undefined;
+  readonly queueBytes?: number | undefined;
+}
+
+type FrameOf<T extends ServerFrame["type"]> = Extract<ServerFrame, { readonly type: T }>;
+
+/** `exit`, `taken_over` and `failed` are the last one. */
+export type AttachEvent =
+  | FrameOf<"connected" | "screen" | "resized" | "control" | "closing" | "exit">
+  | OutputEvent
+  | Gap
+  /** The connection is gone; it comes back by itself. Once, however often that is tried. */
+  | { readonly type: "lost"; readonly code: number; readonly reason: string }
+  | (Omit<FrameOf<"connected">, "type"> & { readonly type: "restored" })
+  /** Something was refused; `id` names what was asked. */
+  | { readonly type: "error"; readonly id: string | undefined; readonly fault: Fault }
+  | { readonly type: "taken_over" }
+  | { readonly type: "failed"; readonly fault: Fault };
+
+export interface AttachDeps {
+  readonly transport: Transport;
+  /** Asked when a handshake fails: no WebSocket says why. */
+  readonly getSession: (sessionId: string, signal: AbortSignal) => Promise<Session>;
+}
+
+/** Close codes that are not worth another attempt. */
+const finalCodes: Readonly<Record<number, FaultCode>> = {
+  1009: "payload_too_large",
+  4401: "unauthenticated",
+  4403: "forbidden",
+  4404: "session_not_found",
+};
+const TAKEN_OVER = 4001;
+
+/** Attaches, and stays attached through cuts until the session ends, somebody takes over, or it is disposed. */
+export function openAttachment(
+  deps: AttachDeps,
+  sessionId: string,
+  options: AttachOptions = {},
+): Attachment {
+  const attachment = new Attachment(deps, sessionId, options);
+  void attachment.start();
+  return attachment;
+}
+
+/**
+ * ```
+ *   connecting ──connected──▶ open ──cut──▶ waiting ──▶ connecting …
+ *       │ refused              │ exit, 4001     ▲
+ *       ▼                      ▼                │ half of it is read
+ *      over ◀──────────────── over   open ──▶ paused (the reader is 8 MiB behind)
+ * ```
+ * Read it with `for await`; leaving the loop and coming back misses nothing. As nothing slows a WebSocket down, a reader
+ * that falls behind costs the connection, which comes back at the cursor; nothing that is written passes meanwhile.
+ */
+export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
+  readonly #deps: AttachDeps;
+  readonly #sessionId: string;
+  readonly #options: AttachOptions;
+  readonly #ending = new AbortController();
+  readonly #events: EventQueue<AttachEvent>;
+  readonly #cursor = new Cursor();
+  readonly #outgoing = new Outgoing();
+  readonly #claim: Claim;
+  readonly #backoff: Backoff;
+  readonly #abort = () => this.#finish(detached());
+  #connection: Connection | undefined;
+  #drained: PromiseWithResolvers<void> | undefined;
+  #delivered: number | undefined;
+  #size: { readonly cols: number; readonly rows: number } | undefined;
+  #retryAfterMs = 0;
+  #isConnected = false;
+  #wasConnected = false;
+  #isLost = false;
+  #over: Fault | undefined;
+
+  constructor(deps: AttachDeps, sessionId: string, options: AttachOptions) {
+    this.#deps = deps;
+    this.#sessionId = sessionId;
+    this.#options = options;
+    const { role = "viewer", takeover = false } = options;
+    this.#claim = new Claim({ role, takeover });
+    this.#backoff = new Backoff(deps.transport.random);
+    this.#events = new EventQueue((event) => this.#taken(event));
+  }
+
+  /** Behind the last byte that the reader has got: where another attachment would go on. */
+  get offset(): number | undefined {
+    return this.#delivered;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<AttachEvent, undefined> {
+    return this.#events[Symbol.asyncIterator]();
+  }
+
+  /** Settles when the session has taken it. It is applied once, through cuts; so is the same id written again. */
+  write(
+    data: string | Uint8Array,
+    { id = createId() }: { readonly id?: string } = {},
+  ): Promise<void> {
+    const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
+    const frames = Math.ceil(bytes.length / PIECE_BYTES);
+    if (this.#over === undefined && !this.#outgoing.hasRoom({ frames, bytes: bytes.length }))
+      return handled(Promise.reject(queueFull()));
+    const pieces = Array.from({ length: frames }, (_, at) => {
+      const piece = bytes.subarray(at * PIECE_BYTES, (at + 1) * PIECE_BYTES);
+      const request = { type: "stdin", data: toBase64(piece), encoding: "base64" } as const;
+      return this.#ask({ ...request, id: at === 0 ? id : `${id}.${at}` }, piece.length, id);
+    });
+    return handled(Promise.all(pieces).then(() => undefined));
+  }
+
+  /** The end of input: closes a pipe, types the terminal's end-of-file character. */
+  eof(): Promise<void> {
+    return this.#ask({ type: "eof", id: createId() });
+  }
+
+  /** The last one is said again after a cut. */
+  resize(cols: number, rows: number): Promise<void> {
+    this.#size = { cols, rows };
+    return this.#ask({ type: "resize", id: createId(), cols, rows });
+  }
+
+  /** Not said again after a cut, for it could be sent twice: then it is rejected. */
+  signal(signal: string): Promise<void> {
+    return this.#ask({ type: "signal", id: createId(), signal });
+  }
+
+  take(): Promise<void> {
+    const asked = this.#ask({ type: "control", id: createId(), action: "take" });
+    return handled(asked.then(() => this.#claim.take()));
+  }
+
+  release(): Promise<void> {
+    this.#claim.release();
+    return this.#ask({ type: "control", id: createId(), action: "release" });
+  }
+
+  /** Ends the session itself. */
+  close(reason?: string): Promise<void> {
+    const why = reason === undefined ? {} : { reason };
+    return this.#ask({ type: "close", id: createId(), ...why });
+  }
+
+  /** Leaves; the session goes on. What was not acknowledged is rejected, what was not read can still be read. */
+  async detach(): Promise<void> {
+    this.#finish(detached());
+    await this.#connection?.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.detach();
+  }
+
+  async start(): Promise<void> {
+    const { signal } = this.#options;
+    if (signal?.aborted === true) this.#abort();
+    signal?.addEventListener("abort", this.#abort, { once: true });
+    try {
+      while (this.#over === undefined) await this.#live();
+    } catch (error) {
+      // Over in the middle of a wait; anything else ends it with its reason.
+      if (this.#over === undefined) this.#fail(asFault(error));
+    }
+  }
+
+  /** One connection, and the wait before the next. */
+  async #live(): Promise<void> {
+    const { transport } = this.#deps;
+    const ended = await this.#connect().ended;
+    const wasConnected = this.#isConnected;
+    this.#isConnected = false;
+    this.#outgoing.cut();
+    if (this.#over !== undefined || this.#isFinal(ended)) return;
+    if (wasConnected || !this.#isLost) this.#push({ type: "lost", ...ended });
+    this.#isLost = true;
+    if (this.#drained !== undefined) {
+      await this.#drained.promise;
+      this.#drained = undefined;
+      return;
+    }
+    if (!wasConnected) await this.#askWhy();
+    const wait = Math.max(this.#backoff.next(), this.#retryAfterMs);
+    this.#retryAfterMs = 0;
+    await transport.pause(wait, this.#ending.signal);
+  }
+
+  #connect(): Connection {
+    const { since, paint = false, binary = true, pingMs } = this.#options;
+    const query = {
+      session_id: this.#sessionId,
+      since: this.#cursor.next ?? since,
+      ...this.#claim.attempt(),
+      paint: paint && !this.#cursor.isPainted ? true : undefined,
+    };
+    const protocols = binary ? [BINARY_PROTOCOL] : [];
+    const socket = this.#deps.transport.socket("session.attach", query, protocols);
+    this.#connection = new Connection(socket, {
+      onMessage: (message) => this.#receive(decodeMessage(message)),
+      ping: JSON.stringify({ type: "ping" }),
+      pingMs,
+    });
+    return this.#connection;
+  }
+
+  #isFinal({ code, reason }: Ended): boolean {
+    if (code === TAKEN_OVER) this.#finish(notController(reason), { type: "taken_over" });
+    const fault = finalCodes[code];
+    if (fault !== undefined)
+      this.#fail(new Fault(fault, reason || `the server closed with ${code}`));
+    return this.#over !== undefined;
+  }
+
+  /** Throws what cannot get better. */
+  async #askWhy(): Promise<void> {
+    const { signal } = this.#ending;
+    let session: Session;
+    try {
+      session = await this.#deps.getSession(this.#sessionId, signal);
+    } catch (error) {
+      if (mayGetBetter(asFault(error))) return;
+      throw error;
+    }
+    const since = this.#cursor.next ?? this.#options.since;
+    if (typeof since === "number" && since > session.tail)
+      throw new Fault(
+        "offset_out_of_range",
+        `${since} is behind the end of the output, ${session.tail}`,
+      );
+    const verdict = this.#claim.judge(session);
+    const holder = session.controller?.holder ?? "somebody else";
+    const sentence = `${holder} controls this session; takeover takes it`;
+    if (verdict === "taken_over") this.#finish(notController(sentence), { type: "taken_over" });
+    if (verdict === "refused") throw notController(sentence);
+  }
+
+  /** False for what is no frame. */
+  #receive(frame: Received | undefined): boolean {
+    if (frame === undefined) return false;
+    switch (frame.type) {
+      case "output":
+      case "gap":
+        for (const event of this.#cursor.pass(frame)) this.#push(event);
+        break;
+      case "connected":
+        this.#connected(frame);
+        break;
+      case "screen":
+        this.#cursor.paint(frame.offset);
+        this.#push(frame, frame.state.length);
+        break;
+      case "ack":
+        this.#outgoing.answer(frame.id);
+        break;
+      case "error":
+        this.#refused(frame);
+        break;
+      case "exit":
+        this.#finish(new Fault("already_exited", "the session has ended"), frame);
+        break;
+      case "pong":
+        break;
+      default:
+        this.#told(frame);
+    }
+    return true;
+  }
+
+  #told(frame: FrameOf<"resized" | "control" | "closing">): void {
+    if (frame.type === "control") this.#claim.changed(frame.holder, frame.generation);
+    if (frame.type === "closing")
+      this.#retryAfterMs = Math.min(RETRY_AFTER_LONGEST_MS, frame.retry_after_ms);
+    // A newer server's frames are not for us.
+    if (["resized", "control", "closing"].includes(frame.type)) this.#push(frame);
+  }
+
+  #connected(frame: FrameOf<"connected">): void {
+    this.#backoff.reset();
+    this.#isConnected = true;
+    this.#isLost = false;
+    this.#cursor.begin(frame.offset);
+    this.#delivered ??= frame.offset;
+    this.#claim.connected(frame.role, frame.generation);
+    this.#push(this.#wasConnected ? { ...frame, type: "restored" } : frame);
+    const connection = this.#connection;
+    this.#outgoing.open((request) => connection?.send(JSON.stringify(request)));
+    const isForgotten = this.#wasConnected && !this.#outgoing.has("resize");
+    this.#wasConnected = true;
+    if (this.#size !== undefined && isForgotten && frame.role === "controller")
+      void this.#ask({ type: "resize", id: createId(), ...this.#size });
+  }
+
+  #refused({ id, code, message }: FrameOf<"error">): void {
+    const fault = fromFaultBody({ code, message });
+    if (id !== undefined) this.#outgoing.answer(id, fault);
+    if (!this.#isConnected && !mayGetBetter(fault)) this.#fail(fault);
+    else this.#push({ type: "error", id, fault });
+  }
+
+  #ask(request: Parameters<Outgoing["add"]>[0], size = 0, write?: string): Promise<void> {
+    if (this.#over !== undefined) return handled(Promise.reject(this.#over));
+    return this.#outgoing.add(request, write === undefined ? { size } : { size, write });
+  }
+
+  #push(event: AttachEvent, bytes = event.type === "output" ? event.bytes.length : 0): void {
+    this.#events.push(event, bytes);
+    const { queueBytes = QUEUE_BYTES } = this.#options;
+    if (this.#events.cost <= queueBytes || this.#drained !== undefined || this.#over) return;
+    this.#drained = Promise.withResolvers();
+    this.#connection?.drop("the reader is too far behind");
+  }
+
+  #taken(event: AttachEvent): void {
+    if (event.type === "output") this.#delivered = event.offset + event.bytes.length;
+    if (event.type === "gap") this.#delivered = event.to;
+    if (event.type === "screen") this.#delivered = event.offset;
+    const { queueBytes = QUEUE_BYTES } = this.#options;
+    if (this.#events.cost <= queueBytes / 2) this.#drained?.resolve();
+  }
+
+  #fail(fault: Fault): void {
+    this.#finish(fault, { type: "failed", fault });
+  }
+
+  #finish(why: Fault, last?: AttachEvent): void {
+    if (this.#over !== undefined) return;
+    this.#over = why;
+    if (last !== undefined) this.#events.push(last);
+    this.#events.end();
+    this.#outgoing.end(why);
+    this.#drained?.resolve();
+    this.#options.signal?.removeEventListener("abort", this.#abort);
+    this.#ending.abort(why);
+    this.#connection?.drop("done");
+  }
+}
+
+function mayGetBetter({ code }: Fault): boolean {
+  return faults[code].retry || code === "internal";
+}
+
+function notController(sentence: string): Fault {
+  return new Fault("not_controller", sentence);
+}
+
+function detached(): Fault {
+  return new Fault("conflict", "this attachment has been detached");
+}
+
+/** Who does not wait for an answer hears of a refusal by an event, not by a promise that nobody looks at. */
+function handled<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
+}

@@ -1,0 +1,66 @@
+import type { Session } from "#contract/session.ts";
+
+type Role = "viewer" | "controller";
+
+/** Answers in a row that somebody holds control, after which it is not our own last connection that does. */
+const HELD_ANSWERS = 6;
+
+/**
+ * What an attachment wants of control. A connection that was cut may hold it for another moment, in our own name: that
+ * is waited out or taken back. What somebody else has taken since is not.
+ */
+export class Claim {
+  #role: Role;
+  #takeover: boolean;
+  #generation: number | undefined;
+  #attempts = 0;
+  #held = 0;
+  #hadControl = false;
+
+  constructor({ role, takeover }: { readonly role: Role; readonly takeover: boolean }) {
+    this.#role = role;
+    this.#takeover = takeover;
+  }
+
+  /** For the query of the next attempt. */
+  attempt(): { readonly role: Role; readonly takeover: true | undefined } {
+    this.#attempts += 1;
+    const isTaking = this.#role === "controller" && this.#takeover;
+    return { role: this.#role, takeover: isTaking ? true : undefined };
+  }
+
+  connected(role: Role, generation: number | null): void {
+    this.#held = 0;
+    this.#takeover = false;
+    this.#role = role;
+    this.#generation = generation ?? undefined;
+    if (role === "controller") this.#hadControl = true;
+  }
+
+  /** A new holder; if it is not us, the server says so by closing. */
+  changed(holder: string | null, generation: number): void {
+    if (this.#role === "controller" && holder !== null) this.#generation = generation;
+  }
+
+  take(): void {
+    this.#role = "controller";
+    this.#hadControl = true;
+  }
+
+  release(): void {
+    this.#role = "viewer";
+    this.#generation = undefined;
+  }
+
+  /** Why an attempt was refused, when it was for control; undefined when it may be tried again. */
+  judge({ controller }: Session): "taken_over" | "refused" | undefined {
+    if (this.#role === "viewer" || this.#takeover || controller === null) return undefined;
+    if (controller.generation === this.#generation) {
+      this.#takeover = true;
+      return undefined;
+    }
+    this.#held += 1;
+    if (this.#attempts > 1 && this.#held < HELD_ANSWERS) return undefined;
+    return this.#hadControl ? "taken_over" : "refused";
+  }
+}

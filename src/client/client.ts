@@ -1,0 +1,117 @@
+import type { AnswerKind } from "#contract/operations/operation-spec.ts";
+import type { OutputRange } from "#contract/operations/reading.ts";
+import type {
+  OperationInput,
+  OperationName,
+  OperationOutput,
+  operations,
+  StreamItem,
+} from "#contract/operations.ts";
+import { type DocumentAnswer, readDocument, readJson, readOutput } from "./answers.ts";
+import { type Attachment, type AttachOptions, openAttachment } from "./attach/attachment.ts";
+import { callServer } from "./call.ts";
+import { followStream, type Resumption } from "./stream.ts";
+import { openTerminals, type Terminals, type TerminalsOptions } from "./terminals.ts";
+import { type ClientOptions, createTransport, type Transport } from "./transport.ts";
+
+type NameOf<K extends AnswerKind> = {
+  [N in OperationName]: (typeof operations)[N]["answers"] extends K ? N : never;
+}[OperationName];
+
+export type CallName = NameOf<"json">;
+export type StreamName = NameOf<"stream">;
+export type DocumentName = NameOf<"document">;
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * A server, typed by the table. What is refused, and what cannot be reached (`host_unavailable`), is a `Fault`; an
+ * aborted call rejects with the signal's reason. What is only read, or carries a key, is asked again when the server
+ * was away for a moment; nothing else is.
+ */
+export interface Client {
+  /** Any operation that answers with JSON. */
+  call<N extends CallName>(
+    name: N,
+    input: OperationInput<N>,
+    options?: CallOptions,
+  ): Promise<OperationOutput<N>>;
+  /** What a session has printed, from `since`. */
+  output(input: OperationInput<"session.output">, options?: CallOptions): Promise<OutputRange>;
+  /**
+   * Events until the reader stops. `session.events` goes on where it was cut, `sessions.watch` begins anew with
+   * `ready`, which says that it is time to list; a cut `shell.run` is a Fault, and its session still runs.
+   */
+  stream<N extends StreamName>(
+    name: N,
+    input: OperationInput<N>,
+    options?: CallOptions,
+  ): AsyncIterable<StreamItem<OperationOutput<N>>>;
+  document<N extends DocumentName>(
+    name: N,
+    input: OperationInput<N>,
+    options?: CallOptions,
+  ): Promise<DocumentAnswer>;
+  /** Watches and steers a session, through cuts. */
+  attach(sessionId: string, options?: AttachOptions): Attachment;
+  /** Many terminals on one socket. */
+  terminals(options?: TerminalsOptions): Terminals;
+}
+
+const resumptions: Readonly<Record<StreamName, Resumption>> = {
+  "session.events": "exact",
+  "sessions.watch": "again",
+  "shell.run": "none",
+};
+
+export function createClient(options: ClientOptions): Client {
+  const transport = createTransport(options);
+  const client: Client = {
+    call: <N extends CallName>(name: N, input: OperationInput<N>, asking: CallOptions = {}) => {
+      // The server answers by the row's schema; checking it again would need all of zod.
+      const read = async (response: Response) => (await readJson(response)) as OperationOutput<N>;
+      return callServer(transport, { name, input, read }, asking);
+    },
+    output: (input, asking) =>
+      callServer(transport, { name: "session.output", input, read: readOutput }, asking),
+    stream: <N extends StreamName>(name: N, input: OperationInput<N>, asking: CallOptions = {}) =>
+      // As above.
+      followTyped(client, transport, { name, input, signal: asking.signal }) as AsyncIterable<
+        StreamItem<OperationOutput<N>>
+      >,
+    document: (name, input, asking) =>
+      callServer(transport, { name, input, read: readDocument }, asking),
+    attach: (sessionId, attachOptions) =>
+      openAttachment({ transport, getSession }, sessionId, attachOptions),
+    terminals: (terminalsOptions) => openTerminals(transport, terminalsOptions),
+  };
+  const getSession = (session_id: string, signal: AbortSignal) =>
+    client.call("session.get", { session_id }, { signal });
+  return client;
+}
+
+interface TypedStream {
+  readonly name: StreamName;
+  readonly input: OperationInput<StreamName>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+async function* followTyped(
+  client: Client,
+  transport: Transport,
+  { name, input, signal }: TypedStream,
+): AsyncGenerator<StreamItem<unknown>, void, void> {
+  const { session_id, since, follow } = input as Partial<OperationInput<"session.events">>;
+  // What is there, then the end: an end is the end.
+  const resumption = follow === false ? "none" : resumptions[name];
+  if (since !== "tail" || session_id === undefined) {
+    yield* followStream(transport, { name, input, resumption, signal });
+    return;
+  }
+  // The end as a number, so that a cut before the first event loses nothing.
+  const { events_tail } = await client.call("session.get", { session_id }, { signal });
+  const from = { ...input, since: events_tail };
+  yield* followStream(transport, { name, input: from, resumption, signal });
+}

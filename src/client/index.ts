@@ -1,0 +1,16 @@
+/** What `reins/client` is: the typed client, for browsers and for Node. */
+export { Fault } from "#contract/fault.ts";
+export type { FaultCode } from "#contract/faults.ts";
+export type { DocumentAnswer } from "./answers.ts";
+export type { AttachEvent, Attachment, AttachOptions } from "./attach/attachment.ts";
+export type { OutputEvent } from "./attach/frames.ts";
+export {
+  type CallName,
+  type CallOptions,
+  type Client,
+  createClient,
+  type DocumentName,
+  type StreamName,
+} from "./client.ts";
+export type { Terminals, TerminalsEvent, TerminalsOptions } from "./terminals.ts";
+export type { ClientOptions } from "./transport.ts";

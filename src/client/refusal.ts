@@ -1,0 +1,129 @@
+import { Fault, fromFaultBody } from "#contract/fault.ts";
+import type { FaultCode } from "#contract/faults.ts";
+
+/** Of a refusal; more than this is a page of something that stands between. */
+const REFUSAL_BYTES = 64 * 1024;
+
+/** What a status means when it did not come from Reins. */
+const foreign: Readonly<Record<number, FaultCode>> = {
+  401: "unauthenticated",
+  403: "forbidden",
+  407: "unauthenticated",
+  413: "payload_too_large",
+  429: "too_many",
+  502: "host_unavailable",
+  503: "host_unavailable",
+  504: "host_unavailable",
+};
+
+/** A refused request as a fault: in the server's own words, or that the answer was not the server's. */
+export async function readRefusal(response: Response): Promise<Fault> {
+  const text = new TextDecoder().decode(
+    await readBytes(response, REFUSAL_BYTES).catch(() => undefined),
+  );
+  const body = findError(text);
+  if (body === undefined) return notReins(response);
+  const { code, message, details } = body;
+  return fromFaultBody({ code, message, details: { ...details, ...retryAfter(response) } });
+}
+
+/** Something answered, but not Reins: a proxy's page, a redirect to a login, another program. */
+export function notReins({ status, url, headers }: Response): Fault {
+  const code = foreign[status] ?? (status >= 500 ? "internal" : "invalid_request");
+  const type = headers.get("content-type") ?? "nothing";
+  return new Fault(
+    code,
+    `the answer did not come from Reins: status ${status} with ${type}; something stands between, or the address is another program's`,
+    { details: { status, url } },
+  );
+}
+
+/** Nobody answered at all. */
+export function noAnswer(url: string, cause: unknown): Fault {
+  return new Fault(
+    "host_unavailable",
+    `${URL.parse(url)?.origin ?? "the server"} cannot be reached`,
+    {
+      details: { url },
+      cause,
+    },
+  );
+}
+
+/** Whether the same request may succeed in a moment, for nothing was wrong with it. */
+export function isPassing({ code }: Fault): boolean {
+  return code === "host_unavailable" || code === "shutting_down";
+}
+
+export async function readBytes(
+  response: Response,
+  limit: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of chunksOf(response)) {
+    size += chunk.byteLength;
+    if (size > limit)
+      throw new Fault("payload_too_large", `the answer has more than ${limit} bytes`);
+    chunks.push(chunk);
+  }
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return bytes;
+}
+
+/** Not every browser iterates over a body by itself. Who stops early ends the request. */
+export async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array, void, void> {
+  if (body === null) return;
+  const reader = body.getReader();
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      // What fetch gives is bytes.
+      yield next.value as Uint8Array;
+    }
+  } finally {
+    // Of an answer that has broken off there is nothing left to cancel.
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+interface ErrorBody {
+  readonly code: string;
+  readonly message: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+function findError(text: string): ErrorBody | undefined {
+  const value = parseObject(text);
+  const error: unknown = value?.error;
+  if (typeof error !== "object" || error === null) return undefined;
+  const { code, message, details, request_id } = error as Record<string, unknown>;
+  if (typeof code !== "string" || typeof message !== "string") return undefined;
+  const more = typeof details === "object" && details !== null ? details : {};
+  return {
+    code,
+    message,
+    details: { ...more, ...(request_id === undefined ? {} : { request_id }) },
+  };
+}
+
+export function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    // Any object that JSON makes has string keys.
+    return isObject ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    // No JSON is as good as no object: the caller says what it is.
+    return undefined;
+  }
+}
+
+function retryAfter({ headers }: Response): { readonly retry_after_s?: number } {
+  const seconds = Number(headers.get("retry-after") ?? Number.NaN);
+  return Number.isFinite(seconds) ? { retry_after_s: seconds } : {};
+}

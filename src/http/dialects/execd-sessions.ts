@@ -1,0 +1,146 @@
+import { mkdirSync } from "node:fs";
+import * as z from "zod";
+import { asFault, Fault } from "#contract/fault.ts";
+import type { Session } from "#contract/session.ts";
+import type { Shell } from "#contract/shell.ts";
+import {
+  badDir,
+  Command,
+  Directory,
+  type ExecdContext,
+  getDir,
+  getShell,
+  optional,
+  resolveDir,
+  TimeoutMs,
+} from "./execd-context.ts";
+import { describeExecution, type ExecdItem } from "./execd-events.ts";
+import { closeInteractive, findInteractive, isLive } from "./interactive-shell.ts";
+
+export const CreateSession = z.strictObject({ cwd: optional(Directory) });
+
+export const RunInSession = z.strictObject({
+  id: z.string(),
+  command: Command,
+  cwd: optional(Directory),
+  timeout: optional(TimeoutMs),
+  since: z.int().min(0).optional(),
+});
+
+const REPLAY_BYTES = 64 * 1024;
+
+/** As in that API the directory is made if there is none. */
+export async function createSession(
+  { operations, caller }: ExecdContext,
+  { cwd }: z.output<typeof CreateSession>,
+): Promise<{ readonly session_id: string }> {
+  const work_dir = cwd === undefined ? undefined : makeDir(resolveDir(caller, cwd));
+  const { shell_id } = await operations["shell.create"](work_dir === undefined ? {} : { work_dir });
+  return { session_id: shell_id };
+}
+
+export async function describeSession({ operations, gateway }: ExecdContext, id: string) {
+  const { shell_id } = await getShell(operations, id);
+  const session = await findInteractive(gateway, { shell_id });
+  return {
+    session_id: shell_id,
+    running: session !== undefined && isLive(session),
+    output_offset: session?.tail ?? 0,
+  };
+}
+
+/** The run and the interactive shell are beside each other; `since` shows what the latter has printed. */
+export async function runInSession(
+  context: ExecdContext,
+  { id, command, cwd, timeout, since }: z.output<typeof RunInSession>,
+): Promise<AsyncIterable<ExecdItem>> {
+  const { operations, caller, clock, signal } = context;
+  const shell = await getShell(operations, id);
+  const { shell_id } = shell;
+  const line = cwd === undefined ? command : `${goTo(getDir(caller, cwd))} ${command}`;
+  const replayed = since === undefined ? undefined : await findReplay(context, shell, since);
+  const run = await operations["shell.run"](
+    { shell_id, command: line, ...(timeout === undefined ? {} : { timeout_ms: timeout }) },
+    { signal },
+  );
+  return join(replayed, describeExecution(run, { clock, signal }));
+}
+
+/** Before and after the shell: one that is being started meanwhile is found by the second look or finds no shell. */
+export async function deleteSession(
+  { operations, gateway, caller }: ExecdContext,
+  id: string,
+): Promise<object> {
+  const { shell_id } = await getShell(operations, id);
+  await closeInteractive(gateway, caller, { shell_id });
+  await operations["shell.close"]({ shell_id });
+  await closeInteractive(gateway, caller, { shell_id });
+  return {};
+}
+
+function makeDir(dir: string): string {
+  try {
+    mkdirSync(dir, { recursive: true });
+    return dir;
+  } catch (error) {
+    throw badDir(`${dir} cannot be made: ${asFault(error).message}`, error);
+  }
+}
+
+/** In front of the command on its first line, so that lines keep their numbers; no alias or function gets in between. */
+function goTo(dir: string): string {
+  return `\\builtin cd -- '${dir.replaceAll("'", "'\\''")}' || \\builtin exit;`;
+}
+
+async function findReplay(
+  { operations, gateway, clock }: ExecdContext,
+  shell: Shell,
+  since: number,
+): Promise<AsyncIterable<ExecdItem>> {
+  const session = await findInteractive(gateway, shell);
+  const to = session?.tail ?? 0;
+  if (since > to) throw pastTheEnd(since, to);
+  return replay({ operations, clock }, { session, since, to });
+}
+
+export function pastTheEnd(since: number, tail: number): Fault {
+  return new Fault("offset_out_of_range", `since: ${since} is past the end, which is at ${tail}`, {
+    details: { since, tail },
+  });
+}
+
+interface Replay {
+  readonly session: Session | undefined;
+  readonly since: number;
+  readonly to: number;
+}
+
+/** At least one event, so that a client knows that it has everything. */
+async function* replay(
+  { operations, clock }: Pick<ExecdContext, "operations" | "clock">,
+  { session, since, to }: Replay,
+): AsyncGenerator<ExecdItem, void, void> {
+  const decoder = new TextDecoder();
+  let next = since;
+  do {
+    const limit = Math.min(REPLAY_BYTES, to - next);
+    if (session === undefined || limit === 0) {
+      yield { data: { type: "replay", text: "", offset: next, timestamp: clock.now() } };
+      return;
+    }
+    const { session_id } = session;
+    const range = await operations["session.output"]({ session_id, since: next, limit });
+    if (range.gap !== null) yield { data: { type: "gap", ...range.gap, timestamp: clock.now() } };
+    next = range.next;
+    const text = decoder.decode(range.bytes, { stream: next < to });
+    yield { data: { type: "replay", text, offset: range.offset, timestamp: clock.now() } };
+  } while (next < to);
+}
+
+async function* join(
+  first: AsyncIterable<ExecdItem> | undefined,
+  second: AsyncIterable<ExecdItem>,
+): AsyncGenerator<ExecdItem, void, void> {
+  if (first !== undefined) yield* first;
+  yield* second;
+}

@@ -1,0 +1,79 @@
+import { followOutput } from "#app/follow-output.ts";
+import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
+import { OutputEvents } from "#app/shell/output-events.ts";
+import type { Clock } from "#base/clock.ts";
+import { asFault } from "#contract/fault.ts";
+import type { StreamItem } from "#contract/operations.ts";
+import type { Session } from "#contract/session.ts";
+import type { ShellEvent } from "#contract/shell.ts";
+
+export interface FollowCommand {
+  readonly session_id: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** How often the next host is looked for after one has gone: the old one's socket may still be there for a moment. */
+const REOPEN_TRIES = 20;
+const REOPEN_MS = 100;
+
+/** A command from its first byte to its exit, told like a run of a shell. Who stops listening does not end it. */
+export async function* followCommand(
+  feeds: SessionFeeds,
+  command: FollowCommand,
+): AsyncGenerator<StreamItem<ShellEvent>, void, void> {
+  const { session_id, signal } = command;
+  const events = new OutputEvents();
+  let since = 0;
+  for (let isFirst = true; ; isFirst = false) {
+    using feed = isFirst ? await feeds.open(session_id) : await reopen(feeds, command);
+    if (isFirst) yield { data: { type: "run", session_id: feed.session.session_id } };
+    const options = { since, until: "exit", signal } as const;
+    for await (const chunk of followOutput(feed.output, feed.watch, options)) {
+      since = chunk.kind === "gap" ? chunk.to : chunk.offset + chunk.bytes.length;
+      yield* events.push(chunk);
+    }
+    if (signal.aborted) return;
+    const { state } = feed.session;
+    // A host that went away: the next one says what became of the command.
+    if (state.kind === "starting" || state.kind === "running") continue;
+    yield* events.end();
+    yield describeEnd(state, since);
+    return;
+  }
+}
+
+async function reopen(
+  feeds: SessionFeeds,
+  { session_id, clock, signal }: FollowCommand,
+): Promise<SessionFeed> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await feeds.open(session_id);
+    } catch (error) {
+      const isGone = asFault(error).code === "host_unavailable";
+      if (!isGone || tries >= REOPEN_TRIES || signal.aborted) throw error;
+      await new Promise<void>((resolve) => clock.timer(REOPEN_MS, resolve));
+    }
+  }
+}
+
+function describeEnd(
+  state: Extract<Session["state"], { readonly kind: "exited" | "lost" }>,
+  tail: number,
+): StreamItem<ShellEvent> {
+  const isExited = state.kind === "exited";
+  const { reason } = state;
+  return {
+    id: tail,
+    data: {
+      type: "exit",
+      exit_code: isExited ? state.exit_code : null,
+      signal: isExited ? state.signal : null,
+      reason,
+      timed_out: reason === "lifetime_timeout",
+      tail,
+      state_saved: false,
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import type { Caller } from "#app/caller.ts";
+import type { Gateway } from "#app/gateway.ts";
+import { asFault } from "#contract/fault.ts";
+import type { Session } from "#contract/session.ts";
+import type { Shell } from "#contract/shell.ts";
+
+/**
+ * The interactive shell of an execd session: a session of ours, found by a label that names the shell it belongs to.
+ *
+ *   none      nobody has attached yet
+ *   running   made by the first who attached, in the mode that he asked for
+ *   ended     final; whoever attaches reads what it printed and how it ended
+ *
+ * The label is the host's to keep, so a gateway that was started anew finds it too.
+ */
+export type InteractiveDeps = Pick<Gateway, "link" | "audit">;
+
+const LABEL = "interactive_shell";
+const BASH = ["bash", "--norc", "--noprofile"];
+
+export async function findInteractive(
+  { link }: Pick<InteractiveDeps, "link">,
+  { shell_id }: Pick<Shell, "shell_id">,
+): Promise<Session | undefined> {
+  const host = await link.connect();
+  const { sessions } = await host.call("session.list", { labels: { [LABEL]: shell_id }, limit: 1 });
+  return sessions[0];
+}
+
+export interface StartInteractive {
+  readonly shell: Shell;
+  readonly pty: boolean;
+}
+
+/** However many ask at once get the same one. Where there is no PTY it has pipes, and its mode says so. */
+export async function startInteractive(
+  deps: InteractiveDeps,
+  caller: Caller,
+  { shell, pty }: StartInteractive,
+): Promise<Session> {
+  const create = (mode: Session["mode"]) => createInteractive(deps, caller, { shell, mode });
+  const session = pty
+    ? await create("pty").catch((error: unknown) => {
+        if (asFault(error).code !== "unsupported_os") throw error;
+        return create("pipe");
+      })
+    : await create("pipe");
+  const { workspace_id, session_id, kind, work_dir } = session;
+  deps.audit.record({
+    action: "session.opened",
+    caller,
+    workspace_id,
+    target_id: session_id,
+    details: { kind, work_dir, shell_id: shell.shell_id },
+  });
+  return session;
+}
+
+export async function closeInteractive(
+  { link, audit }: InteractiveDeps,
+  caller: Caller,
+  shell: Pick<Shell, "shell_id">,
+): Promise<void> {
+  const session = await findInteractive({ link }, shell);
+  if (session === undefined || !isLive(session)) return;
+  const { session_id, workspace_id } = session;
+  const host = await link.connect();
+  await host.call("session.close", { session_id, detail: "its session was deleted" });
+  audit.record({ action: "session.closed", caller, workspace_id, target_id: session_id });
+}
+
+export function isLive({ state }: Session): boolean {
+  return state.kind === "starting" || state.kind === "running";
+}
+
+async function createInteractive(
+  { link }: InteractiveDeps,
+  caller: Caller,
+  { shell, mode }: { readonly shell: Shell; readonly mode: Session["mode"] },
+): Promise<Session> {
+  const { shell_id, workspace_id, work_dir } = shell;
+  const { env, umask, open_files, user_id } = caller;
+  const host = await link.connect();
+  return await host.call("session.create", {
+    ...(mode === "pty"
+      ? { kind: "terminal", argv: [...BASH, "-i"] }
+      : { kind: "command", argv: BASH, stdin: true }),
+    title: `shell of ${shell_id}`,
+    work_dir,
+    env,
+    umask,
+    open_files,
+    labels: {
+      workspace_id,
+      [LABEL]: shell_id,
+      // Without an owner: whoever attaches first, it is the same one for all.
+      idempotency_key: shell_id,
+      ...(user_id === undefined ? {} : { user_id }),
+    },
+  });
+}
