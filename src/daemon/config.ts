@@ -11,7 +11,8 @@ const PASSTHROUGH_NAMES = 200;
 const Path = z.string().refine(isAbsolute, "must be an absolute path");
 const Url = z
   .url({ protocol: /^https?$/, message: "must be an address such as https://reins.example.org" })
-  .refine((text) => ["", "/"].includes(new URL(text).pathname), "must have no path");
+  // What is no address at all has been said before.
+  .refine((text) => ["", "/"].includes(URL.parse(text)?.pathname ?? ""), "must have no path");
 
 /** `config.yaml` of the data directory. Flags of `reins serve` come before it. */
 export const Config = z.strictObject({

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { createSecureContext } from "node:tls";
 import { openGateway } from "#app/gateway.ts";
 import { systemClock } from "#base/clock.ts";
 import { createFileLogger } from "#base/logger.ts";
@@ -117,9 +118,12 @@ function getAddress({ listen = DEFAULT_LISTEN, tls, allow_insecure = false }: Co
 
 function readTls({ cert, key }: NonNullable<Config["tls"]>) {
   try {
-    return { cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") };
+    const pair = { cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") };
+    createSecureContext(pair);
+    return pair;
   } catch (error) {
-    throw new Fault("invalid_request", `the files for TLS cannot be read: ${String(error)}`, {
+    const why = `${cert} and ${key} are no certificate and key for TLS: ${String(error)}`;
+    throw new Fault("invalid_request", why, {
       cause: error,
     });
   }

@@ -47,6 +47,8 @@ export class Seat implements AsyncDisposable {
   readonly #attachment: number;
   #generation: number | undefined;
   #wrote = { inputs: 0, bytes: 0 };
+  /** How often, and the last one. */
+  #resized = { times: 0, cols: 0, rows: 0 };
   #isOpen = true;
 
   constructor(
@@ -93,6 +95,7 @@ export class Seat implements AsyncDisposable {
     const generation = this.#hold();
     const { session_id } = this.#session;
     await this.#deps.host.call("session.resize", { session_id, cols, rows, generation });
+    this.#resized = { times: this.#resized.times + 1, cols, rows };
   }
 
   async signal(signal: string): Promise<void> {
@@ -147,6 +150,7 @@ export class Seat implements AsyncDisposable {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     if (this.#wrote.inputs > 0) this.record("session.wrote", this.#wrote);
+    if (this.#resized.times > 0) this.record("session.resized", this.#resized);
     this.record("session.detached", {});
     await this.#deps.host.call("session.detach", { attachment: this.#attachment }).catch(() => {
       // The host has gone, and with it everything that was held there.

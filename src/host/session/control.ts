@@ -19,6 +19,7 @@ export class Control {
   #generation = 0;
   #holder: string | undefined;
   #expiry: Disposable | undefined;
+  #until = 0;
 
   constructor(clock: Clock, changed: (change: ControlChange) => void) {
     this.#clock = clock;
@@ -65,16 +66,26 @@ export class Control {
   /** At the end of the session: nobody holds it any more, without a word. */
   dispose(): void {
     this.#expiry?.[Symbol.dispose]();
+    this.#expiry = undefined;
     this.#holder = undefined;
   }
 
+  /** Every key renews it, so the one timer stays and looks again when it comes. */
   #renewLease(): void {
-    this.#expiry?.[Symbol.dispose]();
-    this.#expiry = this.#clock.timer(limits.lease_ms, () => this.#drop());
+    this.#until = this.#clock.monotonic() + limits.lease_ms;
+    this.#expiry ??= this.#clock.timer(limits.lease_ms, () => this.#expire());
+  }
+
+  #expire(): void {
+    this.#expiry = undefined;
+    const left = this.#until - this.#clock.monotonic();
+    if (left > 0) this.#expiry = this.#clock.timer(left, () => this.#expire());
+    else this.#drop();
   }
 
   #drop(): void {
     this.#expiry?.[Symbol.dispose]();
+    this.#expiry = undefined;
     this.#holder = undefined;
     this.#changed({ controller: null, taken_from: null });
   }

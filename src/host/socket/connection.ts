@@ -19,6 +19,8 @@ export interface ConnectionDeps {
 
 /** A client that asks and does not read its answers is cut at this. */
 const UNREAD_BYTES = 32 * 1024 * 1024;
+const SOON_MS = 1;
+const NO_BYTES = Buffer.alloc(0);
 
 /** One client of the host. Whatever it held is let go when it ends; the sessions do not notice. */
 export class Connection {
@@ -29,6 +31,8 @@ export class Connection {
   readonly #notifier: Notifier;
   readonly #handlers: Handlers;
   #serial = 0;
+  #soon: Buffer[] = [];
+  #soonTimer: NodeJS.Timeout | undefined;
 
   constructor(socket: Socket, deps: ConnectionDeps) {
     this.#socket = socket;
@@ -94,7 +98,9 @@ export class Connection {
     const { id, method, params } = envelope.data;
     try {
       const result = await this.#call(method, params ?? {});
-      this.#send(encodeJson({ id, result }));
+      const answer = encodeJson({ id, result });
+      if (method === "session.input") this.#sendSoon(answer);
+      else this.#send(answer);
     } catch (error) {
       const fault = asFault(error);
       if (fault.code === "internal") this.#deps.log.error("a request failed", { method, error });
@@ -113,7 +119,20 @@ export class Connection {
     return await handler(parseRequest(requests[method], params));
   }
 
-  #send(bytes: Buffer, sent?: () => void): void {
+  /**
+   * That something was typed is no news to wake the other process for: mostly its echo follows at once and takes the
+   * answer along.
+   */
+  #sendSoon(bytes: Buffer): void {
+    this.#soon.push(bytes);
+    this.#soonTimer ??= setTimeout(() => this.#send(NO_BYTES), SOON_MS);
+  }
+
+  #send(given: Buffer, sent?: () => void): void {
+    const bytes = this.#soon.length === 0 ? given : Buffer.concat([...this.#soon, given]);
+    clearTimeout(this.#soonTimer);
+    this.#soonTimer = undefined;
+    this.#soon = [];
     if (!this.#socket.writable) return;
     if (this.#socket.writableLength > UNREAD_BYTES) {
       this.#deps.log.warn("a client does not read and is cut off", {
@@ -126,6 +145,7 @@ export class Connection {
   }
 
   #onClose(): void {
+    clearTimeout(this.#soonTimer);
     this.#notifier[Symbol.dispose]();
     for (const { session, viewer } of this.#attachments.values()) session.audience.detach(viewer);
     this.#attachments.clear();
