@@ -72,6 +72,7 @@ export interface GatewayDeps {
 
 /** How soon after a host has gone the next is asked for, so that those who watch hear what became of their sessions. */
 const RECONNECT_MS = 250;
+const LINGER_MS = 2000;
 
 export function openGateway(deps: GatewayDeps): Gateway {
   // Nothing below fails: threads and connections are opened when somebody needs them.
@@ -96,7 +97,7 @@ export function openGateway(deps: GatewayDeps): Gateway {
       },
     }),
   );
-  const feeds = new SessionFeeds(link, deps.sessionsFolder);
+  const feeds = new SessionFeeds(link, deps.sessionsFolder, { clock, ms: LINGER_MS });
   const screens = owned.use(openScreens({ sessionsFolder: deps.sessionsFolder, feeds, clock }));
   const patterns = owned.use(openPatterns());
   const audit = createAudit(store, clock, log);

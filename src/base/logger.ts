@@ -1,4 +1,4 @@
-import { appendFileSync, renameSync, statSync } from "node:fs";
+import { closeSync, openSync, renameSync, statSync, writeSync } from "node:fs";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -11,11 +11,13 @@ export interface Logger {
 
 /** One file of this size and the one before it. */
 const LOG_FILE_BYTES = 4 * 1024 * 1024;
+const LOOK_EVERY_BYTES = 64 * 1024;
 
 export const silentLogger: Logger = { info: ignore, warn: ignore, error: ignore };
 
 /** JSON lines in a 0600 file that is rotated once it is full. Never throws: a log must not end what it tells about. */
-export function createFileLogger(path: string, now: () => number): Logger {
+export function openFileLogger(path: string, now: () => number): Logger & Disposable {
+  const file = new LogFile(path);
   const write = (level: string, message: string, fields: Fields = {}) => {
     const line = JSON.stringify({
       at: new Date(now()).toISOString(),
@@ -24,8 +26,7 @@ export function createFileLogger(path: string, now: () => number): Logger {
       ...printable(fields),
     });
     try {
-      rotate(path);
-      appendFileSync(path, `${line}\n`, { mode: 0o600 });
+      file.append(`${line}\n`);
     } catch {
       // A full or missing disk: there is nowhere left to say so.
     }
@@ -34,12 +35,38 @@ export function createFileLogger(path: string, now: () => number): Logger {
     info: (message, fields) => write("info", message, fields),
     warn: (message, fields) => write("warn", message, fields),
     error: (message, fields) => write("error", message, fields),
+    [Symbol.dispose]: () => file.close(),
   };
 }
 
-function rotate(path: string): void {
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (size >= LOG_FILE_BYTES) renameSync(path, `${path}.1`);
+/** Held open, because a line may be written for every request; looked at again now and then. */
+class LogFile {
+  readonly #path: string;
+  #fd: number | undefined;
+  #written = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  append(line: string): void {
+    if (this.#fd === undefined || this.#written >= LOOK_EVERY_BYTES) this.#look();
+    if (this.#fd !== undefined) this.#written += writeSync(this.#fd, line);
+  }
+
+  close(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
+  }
+
+  /** Others may write to it, rotate it or remove it: then we go on with the new one. */
+  #look(): void {
+    this.close();
+    const size = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
+    if (size >= LOG_FILE_BYTES) renameSync(this.#path, `${this.#path}.1`);
+    this.#fd = openSync(this.#path, "a", 0o600);
+    this.#written = 0;
+  }
 }
 
 function printable(fields: Fields): Fields {

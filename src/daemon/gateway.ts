@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import { openGateway } from "#app/gateway.ts";
 import { systemClock } from "#base/clock.ts";
-import { createFileLogger } from "#base/logger.ts";
+import { openFileLogger } from "#base/logger.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { openDataDir } from "#host/data-dir.ts";
@@ -39,7 +39,7 @@ export async function openGatewayDaemon(options: GatewayOptions): Promise<Gatewa
   const config = { ...readConfig(join(dir.path, "config.yaml")), ...options.flags };
   const address = getAddress(config);
   const tls = config.tls === undefined ? undefined : readTls(config.tls);
-  const log = createFileLogger(join(dir.path, "gateway.log"), systemClock.now);
+  const log = stack.use(openFileLogger(join(dir.path, "gateway.log"), systemClock.now));
   const store = stack.use(openStore({ path: join(dir.path, "reins.db"), clock: systemClock, log }));
   openLocalToken(store, join(dir.path, "token"));
   let isStopping = false;

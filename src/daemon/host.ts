@@ -1,6 +1,6 @@
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { systemClock } from "#base/clock.ts";
-import { createFileLogger, type Logger } from "#base/logger.ts";
+import { type Logger, openFileLogger } from "#base/logger.ts";
 import { asFault, toFaultBody } from "#contract/fault.ts";
 import { faults } from "#contract/faults.ts";
 import { limits } from "#contract/limits.ts";
@@ -63,7 +63,7 @@ export async function openHostDaemon(options: HostOptions): Promise<HostDaemon> 
   );
   const dir = openDataDir(options.dataDir);
   stack.use(openLock(dir.lock));
-  const log = createFileLogger(dir.hostLog, systemClock.now);
+  const log = stack.use(openFileLogger(dir.hostLog, systemClock.now));
   const errors = new ErrorCount();
   stack.use(containErrors(errors, log));
   const stopped = Promise.withResolvers<void>();

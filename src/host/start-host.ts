@@ -23,12 +23,26 @@ const RETRY_MS = 20;
 /** The host of this data directory, started if none answers. */
 export async function openHost(options: StartOptions): Promise<HostClient> {
   const dir = openDataDir(options.dataDir);
-  const running = await findHost(dir);
+  const running = await findSettledHost(dir);
   if (running !== undefined) return running;
   const ready = await startHost(dir, options);
   // Somebody else's start may have won the race; its host will answer in a moment.
   if ("error" in ready && ready.error.code !== "conflict") throw fromFaultBody(ready.error);
   return await connectSoon(dir);
+}
+
+/** A host that is about to end still accepts and says nothing: then it is asked again until it has gone. */
+async function findSettledHost(dir: DataDir): Promise<HostClient | undefined> {
+  const until = performance.now() + START_LIMIT_MS;
+  for (;;) {
+    try {
+      return await findHost(dir);
+    } catch (error) {
+      const isEnding = error instanceof Fault && error.details.errno === "ECONNRESET";
+      if (!isEnding || performance.now() > until) throw error;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
 }
 
 /** Undefined when no host answers. */

@@ -1,11 +1,13 @@
 import { type Context, Hono } from "hono";
 import type { Caller } from "#app/caller.ts";
 import type { Gateway } from "#app/gateway.ts";
+import { giveBack } from "#app/read/range-buffers.ts";
 import type { Clock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import type { FaultCode } from "#contract/faults.ts";
 import type { OperationSpec } from "#contract/operations/operation-spec.ts";
+import type { OutputRange } from "#contract/operations/reading.ts";
 import { type OperationName, operations } from "#contract/operations.ts";
 import { parseRequest } from "#contract/parse.ts";
 import { toResponse } from "./answers.ts";
@@ -35,8 +37,15 @@ interface Variables {
   operation: string | undefined;
 }
 
-/** `address` is the peer's, given by the server with each request. */
-export type RouteEnv = { Bindings: { readonly address: string }; Variables: Variables };
+/** Given by the server with each request. */
+interface Bindings {
+  /** The peer's. */
+  readonly address: string;
+  /** Calls when the answer has left. */
+  readonly onSent?: (sent: () => void) => void;
+}
+
+export type RouteEnv = { Bindings: Bindings; Variables: Variables };
 
 const BODY_METHODS = ["POST", "PATCH", "PUT", "DELETE"];
 
@@ -104,6 +113,8 @@ async function answer(
   const value = await handler(input, { signal, headers, address: visit.address });
   // Who was sent away while it waited hears that, and not what it waited for.
   if (spec.answers === "json" || spec.answers === "bytes") ending.signal.throwIfAborted();
+  // Its bytes were lent for this one answer.
+  if (spec.answers === "bytes") c.env.onSent?.(() => giveBack((value as OutputRange).bytes));
   const response = toResponse(spec, value, {
     clock: deps.clock,
     signal: ending.signal,
@@ -117,11 +128,14 @@ async function answer(
   return new Response(null, response);
 }
 
+/** A reason of its own would be an error with a stack, made for every request. */
+const FINISHED = "finished";
+
 /** What the request held, once its answer is over. */
 function endOf(held: DisposableStack, ending: AbortController): () => void {
   return () => {
     held.dispose();
-    ending.abort();
+    ending.abort(FINISHED);
   };
 }
 

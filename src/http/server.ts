@@ -122,7 +122,10 @@ function serve(server: Server, options: HttpServerOptions, serving: Serving): Up
   });
   const onRequest = getRequestListener(
     (request, env) =>
-      routes.fetch(request, { address: addressOf(env.incoming as IncomingMessage) }),
+      routes.fetch(request, {
+        address: addressOf(env.incoming as IncomingMessage),
+        onSent: (sent) => env.outgoing.once("close", sent),
+      }),
     { errorHandler: (error) => faultResponse(badRequest(error), nextRequestId()) },
   );
   const answers = new WeakMap<Duplex, ServerResponse>();

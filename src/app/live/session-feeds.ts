@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { Clock } from "#base/clock.ts";
 import type { Session } from "#contract/session.ts";
 import type { Watch } from "#host/socket/watch.ts";
 import { type LogFiles, openLogFiles } from "#log/log-files.ts";
@@ -24,21 +25,35 @@ export interface SessionFeed extends Parts, Disposable {
 interface Entry {
   readonly parts: Promise<Parts>;
   users: number;
+  /** Nobody uses it; it waits a moment for the next. */
+  lingering?: Disposable | undefined;
 }
+
+/** Who reads by ranges comes again at once: so long a feed stays open for them. */
+export interface Linger {
+  readonly clock: Clock;
+  readonly ms: number;
+}
+
+/** Feeds that may wait for somebody; beyond it they are closed at once. */
+const LINGERING = 64;
 
 export class SessionFeeds {
   readonly #link: HostLink;
   readonly #folder: string;
+  readonly #linger: Linger | undefined;
   readonly #entries = new Map<string, Entry>();
+  #lingering = 0;
 
-  constructor(link: HostLink, sessionsFolder: string) {
+  constructor(link: HostLink, sessionsFolder: string, linger?: Linger) {
     this.#link = link;
     this.#folder = sessionsFolder;
+    this.#linger = linger;
   }
 
   /** Sessions that somebody looks at. */
   get size(): number {
-    return this.#entries.size;
+    return this.#entries.size - this.#lingering;
   }
 
   /** Throws `session_not_found`. Whoever opens it disposes it. */
@@ -46,6 +61,7 @@ export class SessionFeeds {
     const entry = this.#entries.get(sessionId) ?? { parts: this.#open(sessionId), users: 0 };
     this.#entries.set(sessionId, entry);
     entry.users += 1;
+    this.#stay(entry);
     const leave = (parts: Parts | undefined) => this.#leave(sessionId, entry, parts);
     const parts = await entry.parts.catch((error: unknown) => {
       leave(undefined);
@@ -85,6 +101,31 @@ export class SessionFeeds {
   #leave(sessionId: string, entry: Entry, parts: Parts | undefined): void {
     entry.users -= 1;
     if (entry.users > 0) return;
+    const mayWait =
+      parts !== undefined &&
+      !parts.watch.isClosed &&
+      this.#entries.get(sessionId) === entry &&
+      this.#lingering < LINGERING;
+    if (this.#linger === undefined || !mayWait) {
+      this.#close(sessionId, entry, parts);
+      return;
+    }
+    const { clock, ms } = this.#linger;
+    this.#lingering += 1;
+    entry.lingering = clock.timer(ms, () => {
+      this.#stay(entry);
+      this.#close(sessionId, entry, parts);
+    });
+  }
+
+  #stay(entry: Entry): void {
+    if (entry.lingering === undefined) return;
+    entry.lingering[Symbol.dispose]();
+    entry.lingering = undefined;
+    this.#lingering -= 1;
+  }
+
+  #close(sessionId: string, entry: Entry, parts: Parts | undefined): void {
     if (this.#entries.get(sessionId) === entry) this.#entries.delete(sessionId);
     parts?.watch[Symbol.dispose]();
     parts?.output[Symbol.dispose]();

@@ -8,6 +8,7 @@ import { limits } from "#contract/limits.ts";
 import type { OutputRange } from "#contract/operations/reading.ts";
 import type { OperationInput, Operations } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
+import { borrow } from "./range-buffers.ts";
 
 export interface OutputDeps {
   readonly feeds: SessionFeeds;
@@ -72,7 +73,7 @@ async function readRange(
   // The state before the tail: what is final now has no byte behind the tail that we read next.
   const final = isFinal(session);
   const tail = final ? Math.max(watch.tail, output.tail()) : watch.tail;
-  const buffer = Buffer.allocUnsafe(Math.max(1, Math.min(limit, tail - since)));
+  const buffer = borrow(Math.max(1, Math.min(limit, tail - since)));
   const wanted = channel === undefined ? undefined : channels[channel];
   let gap: OutputRange["gap"] = null;
   let offset = since;
@@ -92,7 +93,7 @@ async function readRange(
     next = chunk.offset + chunk.bytes.length;
     if (wanted === undefined || chunk.channel === wanted) filled += chunk.bytes.length;
     turn += chunk.bytes.length;
-    if (turn < TURN_BYTES) continue;
+    if (turn < TURN_BYTES || filled === buffer.length) continue;
     turn = 0;
     await setImmediate();
   }

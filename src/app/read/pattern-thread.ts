@@ -145,7 +145,6 @@ export class PatternThread implements Disposable {
   }
 }
 
-
 function shuttingDown(): Fault {
   return new Fault("shutting_down", "the server is shutting down");
 }

@@ -64,10 +64,11 @@ class News {
     if (workspace_id !== undefined && !maySee(this.#caller, workspace_id)) return;
     const key = keyOf(event);
     const before = this.#events.get(key);
-    // One that was never told of is still new, whatever happened to it since.
-    const isStillNew = before?.type === "session.opened" && "session" in event;
     this.#events.delete(key);
-    this.#events.set(key, isStillNew ? { ...event, type: "session.opened" } : event);
+    this.#events.set(
+      key,
+      "session" in event ? { ...event, type: weightier(before, event) } : event,
+    );
     this.wake();
   }
 
@@ -85,6 +86,23 @@ class News {
   wake(): void {
     this.#waiting.resolve();
   }
+}
+
+/** What an event says that was not told stays said by the one that takes its place; the session in it is the newest. */
+const WEIGHTS = [
+  "session.changed",
+  "session.title",
+  "session.state",
+  "session.exited",
+  "session.opened",
+];
+
+function weightier(
+  before: SessionsEvent | undefined,
+  event: Extract<SessionsEvent, { readonly session: unknown }>,
+): typeof event.type {
+  if (before === undefined || !("session" in before)) return event.type;
+  return WEIGHTS.indexOf(before.type) > WEIGHTS.indexOf(event.type) ? before.type : event.type;
 }
 
 function keyOf(event: SessionsEvent): string {

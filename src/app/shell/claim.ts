@@ -1,3 +1,4 @@
+import type { Audit } from "#app/audit.ts";
 import type { Caller } from "#app/caller.ts";
 import type { HostLink } from "#app/live/host-link.ts";
 import type { SessionFeeds } from "#app/live/session-feeds.ts";
@@ -30,7 +31,11 @@ export interface ShellDeps {
   readonly folder: string;
   readonly log: Logger;
   readonly clock: Clock;
+  readonly audit?: Audit;
 }
+
+/** On the session of a shell that somebody types into beside its runs; it ends with the shell. */
+export const INTERACTIVE_LABEL = "interactive_shell";
 
 /** Claims that this process is making a session for, one for each request. */
 const starting = new Set<string>();

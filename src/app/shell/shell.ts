@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { AuditedAction } from "#app/audit.ts";
 import { type Caller, chooseWorkspace, workspaceNotFound } from "#app/caller.ts";
 import { randomId } from "#base/random-id.ts";
 import { Fault } from "#contract/fault.ts";
@@ -8,7 +9,7 @@ import type { OperationInput, Operations } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
 import type { Shell } from "#contract/shell.ts";
 import type { ShellRow } from "#store/shells.ts";
-import { busy, findLiveRun, type ShellDeps } from "./claim.ts";
+import { busy, findLiveRun, INTERACTIVE_LABEL, type ShellDeps } from "./claim.ts";
 import { followRun } from "./follow.ts";
 import { startRun } from "./run.ts";
 import { isDir, ShellFolder } from "./shell-folder.ts";
@@ -21,8 +22,17 @@ export type ShellOperations = Pick<
 
 export function createShellOperations(deps: ShellDeps, caller: Caller): ShellOperations {
   const { store } = deps;
+  const record = (
+    action: AuditedAction["action"],
+    { shell_id, workspace_id }: ShellRow,
+    details: NonNullable<AuditedAction["details"]> = {},
+  ) => deps.audit?.record({ action, caller, workspace_id, target_id: shell_id, details });
   return {
-    "shell.create": async (input) => describe(createShell(deps, caller, input), undefined),
+    "shell.create": async (input) => {
+      const row = createShell(deps, caller, input);
+      record("shell.opened", row, { work_dir: row.work_dir });
+      return describe(row, undefined);
+    },
     "shell.list": async ({ limit = limits.list_default, cursor, workspace_id }) => {
       if (workspace_id !== undefined) chooseWorkspace(caller, workspace_id);
       const { workspaces } = caller;
@@ -36,11 +46,14 @@ export function createShellOperations(deps: ShellDeps, caller: Caller): ShellOpe
       return shell ?? describe(getVisibleShell(deps, caller, shell_id), undefined);
     },
     "shell.close": async ({ shell_id }) => {
-      await closeShell(deps, getVisibleShell(deps, caller, shell_id));
+      const row = getVisibleShell(deps, caller, shell_id);
+      await closeShell(deps, row);
+      record("shell.closed", row);
       return {};
     },
     "shell.run": async (input, { signal } = {}) => {
       const { session_id } = await startRun(deps, caller, input);
+      record("shell.ran", getVisibleShell(deps, caller, input.shell_id), { session_id });
       return followRun(deps, { shell_id: input.shell_id, session_id, signal });
     },
   };
@@ -100,11 +113,11 @@ async function closeShell(deps: ShellDeps, row: ShellRow): Promise<void> {
   const isSame = running === row.running || running === null;
   if (!isSame || !store.swapRunning(shell_id, running, randomId("run")))
     throw busy(shell_id, session);
-  if (session !== undefined) {
-    const host = await deps.link.connect();
-    const { session_id } = session;
+  const labels = { [INTERACTIVE_LABEL]: shell_id };
+  const host = await deps.link.connect();
+  const { sessions } = await host.call("session.list", { state: "live", labels });
+  for (const { session_id } of [...(session === undefined ? [] : [session]), ...sessions])
     await host.call("session.close", { session_id, detail: "its shell was closed" });
-  }
   new ShellFolder(folder, shell_id).remove();
   store.remove(shell_id);
 }

@@ -1,5 +1,6 @@
 import type { Caller } from "#app/caller.ts";
 import type { Gateway } from "#app/gateway.ts";
+import { INTERACTIVE_LABEL } from "#app/shell/claim.ts";
 import { asFault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import type { Shell } from "#contract/shell.ts";
@@ -15,7 +16,6 @@ import type { Shell } from "#contract/shell.ts";
  */
 export type InteractiveDeps = Pick<Gateway, "link" | "audit">;
 
-const LABEL = "interactive_shell";
 const BASH = ["bash", "--norc", "--noprofile"];
 
 export async function findInteractive(
@@ -23,7 +23,10 @@ export async function findInteractive(
   { shell_id }: Pick<Shell, "shell_id">,
 ): Promise<Session | undefined> {
   const host = await link.connect();
-  const { sessions } = await host.call("session.list", { labels: { [LABEL]: shell_id }, limit: 1 });
+  const { sessions } = await host.call("session.list", {
+    labels: { [INTERACTIVE_LABEL]: shell_id },
+    limit: 1,
+  });
   return sessions[0];
 }
 
@@ -92,7 +95,7 @@ async function createInteractive(
     open_files,
     labels: {
       workspace_id,
-      [LABEL]: shell_id,
+      [INTERACTIVE_LABEL]: shell_id,
       // Without an owner: whoever attaches first, it is the same one for all.
       idempotency_key: shell_id,
       ...(user_id === undefined ? {} : { user_id }),
