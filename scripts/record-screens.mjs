@@ -287,7 +287,7 @@ function keep(name, sessionId) {
     resizes,
     base64: Buffer.concat(parts).toString("base64"),
   };
-  writeFileSync(`${folder}${name}.json`, `${JSON.stringify(recording)}\n`);
+  writeFileSync(`${folder}${name}.json`, `${JSON.stringify(recording, null, 2)}\n`);
   console.log(name, tail, resizes.length);
 }
 

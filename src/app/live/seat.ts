@@ -72,12 +72,16 @@ export class Seat implements AsyncDisposable {
 
   async type(bytes: Uint8Array, inputId: string | undefined): Promise<void> {
     const generation = this.#hold();
-    await this.#deps.host.call("session.input", {
-      session_id: this.#session.session_id,
-      data_b64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64"),
-      generation,
-      ...(inputId === undefined ? {} : { input_id: inputId }),
-    });
+    const { host } = this.#deps;
+    const typed = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    if (host.canType) await host.type(this.#attachment, typed, inputId);
+    else
+      await host.call("session.input", {
+        session_id: this.#session.session_id,
+        data_b64: typed.toString("base64"),
+        generation,
+        ...(inputId === undefined ? {} : { input_id: inputId }),
+      });
     this.#wrote = { inputs: this.#wrote.inputs + 1, bytes: this.#wrote.bytes + bytes.byteLength };
   }
 

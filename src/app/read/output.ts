@@ -73,30 +73,48 @@ async function readRange(
   // The state before the tail: what is final now has no byte behind the tail that we read next.
   const final = isFinal(session);
   const tail = final ? Math.max(watch.tail, output.tail()) : watch.tail;
-  const buffer = borrow(Math.max(1, Math.min(limit, tail - since)));
+  const gap = findGap(output, since, tail);
+  const offset = gap?.to ?? since;
+  const into = borrow(Math.max(1, Math.min(limit, tail - offset)));
   const wanted = channel === undefined ? undefined : channels[channel];
-  let gap: OutputRange["gap"] = null;
-  let offset = since;
-  let next = since;
+  const { next, filled } = await fill(output, into, { offset, tail, wanted });
+  const state = session.state.kind;
+  return { offset, next, tail, gap, state, final, bytes: into.subarray(0, filled) };
+}
+
+/** What was asked for begins in bytes that are no longer kept. */
+function findGap(output: SessionFeed["output"], since: number, tail: number): OutputRange["gap"] {
+  const first = output.read(since, { limit: 1, tail });
+  return first?.kind === "gap" ? { from: first.from, to: first.to } : null;
+}
+
+interface Wanted {
+  readonly offset: number;
+  readonly tail: number;
+  /** Of one channel only; the others are passed over. */
+  readonly wanted: number | undefined;
+}
+
+/** Up to the end of the buffer, of the output, or to the next gap. */
+async function fill(
+  output: SessionFeed["output"],
+  into: Buffer,
+  { offset, tail, wanted }: Wanted,
+): Promise<{ readonly next: number; readonly filled: number }> {
+  let next = offset;
   let filled = 0;
-  for (let turn = 0; filled < buffer.length; ) {
-    const into = buffer.subarray(filled);
-    const chunk = output.read(next, { limit: into.length, tail, into });
-    if (chunk === undefined) break;
-    if (chunk.kind === "gap") {
-      if (next > since) break;
-      gap = { from: chunk.from, to: chunk.to };
-      offset = chunk.to;
-      next = chunk.to;
-      continue;
-    }
-    next = chunk.offset + chunk.bytes.length;
-    if (wanted === undefined || chunk.channel === wanted) filled += chunk.bytes.length;
-    turn += chunk.bytes.length;
-    if (turn < TURN_BYTES || filled === buffer.length) continue;
+  let turn = 0;
+  while (filled < into.length) {
+    const rest = into.subarray(filled);
+    const chunk = output.read(next, { limit: rest.length, tail, into: rest });
+    if (chunk === undefined || chunk.kind === "gap") break;
+    const { length } = chunk.bytes;
+    next += length;
+    turn += length;
+    if (wanted === undefined || chunk.channel === wanted) filled += length;
+    if (turn < TURN_BYTES || filled === into.length) continue;
     turn = 0;
     await setImmediate();
   }
-  const state = session.state.kind;
-  return { offset, next, tail, gap, state, final, bytes: buffer.subarray(0, filled) };
+  return { next, filled };
 }

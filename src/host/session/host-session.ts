@@ -14,6 +14,7 @@ import { IdleTimer } from "./deadlines.ts";
 import { type EventBody, Journal } from "./journal.ts";
 import { RecordKeeper } from "./record-keeper.ts";
 import { SeenIds } from "./seen-ids.ts";
+import type { Printed } from "./session-logs.ts";
 import type { SessionRecord } from "./session-record.ts";
 import { describeSession } from "./session-view.ts";
 import { isLive } from "./transition.ts";
@@ -63,8 +64,8 @@ export class HostSession {
   readonly audience: Audience;
   readonly #inputIds = new SeenIds(limits.input_ids_remembered);
   readonly #agentLines: AgentLines | undefined;
-  /** A tail moved. */
-  readonly tails: Emitter<void>;
+  /** A tail moved, perhaps by this. */
+  readonly tails: Emitter<Printed | undefined>;
   /** The state, the title, the size, the controller or the viewers changed. */
   readonly changes: Emitter<void>;
 
@@ -81,7 +82,7 @@ export class HostSession {
       keeper: this.#keeper,
       retainBytes: deps.retainBytes,
       io: deps.logIo,
-      moved: () => this.tails.emit(),
+      moved: (printed) => this.tails.emit(printed),
     });
     this.changes = new Emitter(onError);
     const isRunningHere = isLive(record.state);

@@ -3,7 +3,7 @@ import type { OutputChannel } from "#contract/channels.ts";
 import type { SessionEvent } from "#contract/events.ts";
 import type { LogIo } from "#log/log-io.ts";
 import type { RecordKeeper } from "./record-keeper.ts";
-import { SessionLogs } from "./session-logs.ts";
+import { type Printed, SessionLogs } from "./session-logs.ts";
 
 export interface JournalDeps {
   readonly dir: string;
@@ -11,8 +11,8 @@ export interface JournalDeps {
   readonly keeper: RecordKeeper;
   readonly retainBytes: number;
   readonly io: LogIo | undefined;
-  /** A tail moved. */
-  readonly moved: () => void;
+  /** A tail moved, perhaps by this. */
+  readonly moved: (printed?: Printed) => void;
 }
 
 /** An event without what every event has. */

@@ -6,6 +6,12 @@ import { limits } from "#contract/limits.ts";
 import type { LogIo } from "#log/log-io.ts";
 import { type LogWriter, openLogWriter } from "#log/log-writer.ts";
 
+/** Bytes that stand right before the tail. Only for the moment: the buffer is its reader's. */
+export interface Printed {
+  readonly channel: number;
+  readonly bytes: Buffer;
+}
+
 export interface SessionLogsDeps {
   readonly dir: string;
   readonly clock: Clock;
@@ -13,8 +19,8 @@ export interface SessionLogsDeps {
   readonly io?: LogIo | undefined;
   /** An agent's events come often and are its history; the others' are a handful in a lifetime. */
   readonly isAgent: boolean;
-  /** A tail moved. */
-  readonly moved: () => void;
+  /** A tail moved; with what moved it when that was printed and all of it is kept. */
+  readonly moved: (printed?: Printed) => void;
   /** The files had been removed and were made anew. */
   readonly restored: () => void;
 }
@@ -88,8 +94,10 @@ export class SessionLogs implements Disposable {
     if (kept < bytes.length) {
       this.#output.skip(bytes.length - kept);
       this.#retryLater();
+      this.#deps.moved();
+      return;
     }
-    this.#deps.moved();
+    this.#deps.moved({ channel: channels[channel], bytes });
   }
 
   /** How many of the bytes of whole event lines are kept; the rest is the caller's to hold and to try again. */

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { errnoOf } from "#base/errno.ts";
 import { Fault, type FaultBody, fromFaultBody } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
-import { encodeJson, FrameReader } from "./frames.ts";
+import { encodeInput, encodeJson, FrameReader } from "./frames.ts";
 import type { Hello, HostMethod, HostMethods, HostPush } from "./methods.ts";
 import { Watch } from "./watch.ts";
 
@@ -36,6 +36,9 @@ export class HostClient implements Disposable {
     socket.on("data", (chunk) => {
       for (const frame of reader.push(chunk)) {
         if (frame.kind === "tail") this.#watches.get(frame.notice.watch)?.onTail(frame.notice);
+        else if (frame.kind === "output")
+          this.#watches.get(frame.notice.watch)?.onOutput(frame.notice);
+        else if (frame.kind === "done") this.#onDone(frame.id);
         else if (frame.kind === "json") this.#onJson(frame.value);
       }
     });
@@ -57,12 +60,29 @@ export class HostClient implements Disposable {
     return promise;
   }
 
+  /** Types at a place that `session.attach` gave; a host that is too old for it is asked the long way by `call`. */
+  get canType(): boolean {
+    return this.hello.features.includes("typing");
+  }
+
+  type(attachment: number, bytes: Buffer, inputId: string | undefined): Promise<unknown> {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    if (!this.#socket.writable) throw gone();
+    this.#serial += 1;
+    this.#waiting.set(this.#serial, { resolve, reject });
+    this.#socket.write(encodeInput({ id: this.#serial, attachment, input_id: inputId, bytes }));
+    return promise;
+  }
+
   /** Follows one session: its tails and its state. */
   watch(sessionId: string): Promise<Watch> {
     const { promise, resolve, reject } = Promise.withResolvers<Watch>();
     this.#ask(
       "session.watch",
-      { session_id: sessionId },
+      {
+        session_id: sessionId,
+        ...(this.hello.features.includes("inline") ? { inline: true } : {}),
+      },
       {
         // In the same turn as the answer: what the host says next is already about this watch.
         resolve: ({ watch: number, session }) => {
@@ -124,6 +144,12 @@ export class HostClient implements Disposable {
     this.#waiting.delete(message.id);
     if (message.error === undefined) waiting.resolve(message.result);
     else waiting.reject(fromFaultBody(message.error));
+  }
+
+  #onDone(id: number): void {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    waiting?.resolve({});
   }
 
   #onClose(): void {

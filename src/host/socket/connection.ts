@@ -1,9 +1,10 @@
 import type { Socket } from "node:net";
 import type { Logger } from "#base/logger.ts";
 import { asFault, Fault, toFaultBody } from "#contract/fault.ts";
+import { limits } from "#contract/limits.ts";
 import { parseRequest } from "#contract/parse.ts";
 import type { Sessions } from "#host/sessions.ts";
-import { encodeJson, FrameReader } from "./frames.ts";
+import { encodeDone, encodeJson, FrameReader, type InputMessage } from "./frames.ts";
 import { type Attachment, createHandlers, type Handlers } from "./handlers.ts";
 import { features, type Hello, type HostHealth, type HostMethod, PROTOCOL } from "./methods.ts";
 import { Notifier } from "./notifier.ts";
@@ -77,11 +78,32 @@ export class Connection {
     try {
       for (const frame of this.#reader.push(chunk)) {
         if (frame.kind === "json") void this.#answer(frame.value);
+        else if (frame.kind === "input") this.#type(frame.input);
       }
     } catch (error) {
       // After bytes that are no frame nothing later can be understood either.
       this.#send(encodeJson({ error: toFaultBody(asFault(error)) }));
       this.#socket.end();
+    }
+  }
+
+  /** What a client types at its place: the place knows the session and the generation. */
+  #type({ id, attachment, input_id, bytes }: InputMessage): void {
+    try {
+      const place = this.#attachments.get(attachment);
+      if (place === undefined)
+        throw new Fault("invalid_request", `there is no attachment ${attachment} here`);
+      if (bytes.length > limits.input_bytes || (input_id?.length ?? 0) > limits.input_id_chars)
+        throw new Fault(
+          "payload_too_large",
+          `at most ${limits.input_bytes} bytes are typed at once`,
+        );
+      place.session.input({ bytes, input_id, generation: place.generation });
+      this.#sendSoon(encodeDone(id));
+    } catch (error) {
+      const fault = asFault(error);
+      if (fault.code === "internal") this.#deps.log.error("typing failed", { error });
+      this.#send(encodeJson({ id, error: toFaultBody(fault) }));
     }
   }
 

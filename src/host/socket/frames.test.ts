@@ -1,12 +1,39 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { encodeJson, encodeTail, FrameReader, type SocketFrame } from "./frames.ts";
+import {
+  encodeDone,
+  encodeInput,
+  encodeJson,
+  encodeOutput,
+  encodeTail,
+  FrameReader,
+  type SocketFrame,
+} from "./frames.ts";
 
 const notice = fc.record({
   watch: fc.nat(0xffff_ffff),
   tail: fc.nat(Number.MAX_SAFE_INTEGER),
   events_tail: fc.nat(Number.MAX_SAFE_INTEGER),
 });
+
+const id = fc.nat(0xffff_ffff);
+const name = fc.string({ minLength: 1, maxLength: 200 });
+const bytes = fc.uint8Array({ minLength: 1, maxLength: 100 }).map((array) => Buffer.from(array));
+
+function encode(frame: SocketFrame): Buffer {
+  switch (frame.kind) {
+    case "tail":
+      return encodeTail(frame.notice);
+    case "output":
+      return encodeOutput(frame.notice);
+    case "input":
+      return encodeInput(frame.input);
+    case "done":
+      return encodeDone(frame.id);
+    default:
+      return encodeJson(frame.kind === "json" ? frame.value : {});
+  }
+}
 
 function cut(bytes: Buffer, sizes: readonly number[]): Buffer[] {
   const chunks: Buffer[] = [];
@@ -26,19 +53,20 @@ test("frames arrive as they were sent, however the stream is cut", () => {
         (value): SocketFrame => ({ kind: "json", value: JSON.parse(JSON.stringify({ value })) }),
       ),
     notice.map((value): SocketFrame => ({ kind: "tail", notice: value })),
+    fc.tuple(notice, fc.nat(255), bytes).map(([told, channel, printed]): SocketFrame => {
+      return { kind: "output", notice: { ...told, channel, bytes: printed } };
+    }),
+    fc
+      .record({ id, attachment: id, input_id: fc.option(name, { nil: undefined }), bytes })
+      .map((input): SocketFrame => ({ kind: "input", input })),
+    id.map((done): SocketFrame => ({ kind: "done", id: done })),
   );
   fc.assert(
     fc.property(
       fc.array(frame),
       fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1 }),
       (frames, sizes) => {
-        const bytes = Buffer.concat(
-          frames.map((sent) =>
-            sent.kind === "tail"
-              ? encodeTail(sent.notice)
-              : encodeJson(sent.kind === "json" ? sent.value : {}),
-          ),
-        );
+        const bytes = Buffer.concat(frames.map(encode));
         const reader = new FrameReader();
         const received = cut(bytes, sizes).flatMap((chunk) => [...reader.push(chunk)]);
         expect(received).toEqual(frames);

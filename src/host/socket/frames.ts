@@ -6,15 +6,23 @@ import { Fault } from "#contract/fault.ts";
  *   length u32 LE (of what follows) · kind u8 · body
  *
  * kind 0: a JSON object (hello, request, reply, push). kind 1: "a tail moved", the one message that comes often:
- * watch u32 LE · tail f64 LE · events tail f64 LE. A kind that is not known is skipped, so that both sides may grow.
+ * watch u32 LE · tail f64 LE · events tail f64 LE. kind 4: the same with the few bytes that moved it behind: channel u8 ·
+ * bytes. kind 2: something typed: id u32 LE · attachment u32 LE · length u16 LE of the input's id · that id · bytes; answered
+ * by kind 3: id u32 LE, or by a JSON error. A kind that is not known is skipped, so that both sides may grow.
  */
 export const KIND_JSON = 0;
 export const KIND_TAIL = 1;
+export const KIND_INPUT = 2;
+export const KIND_DONE = 3;
+export const KIND_OUTPUT = 4;
 
 /** A list of 1,000 sessions with long names fits. */
 export const SOCKET_FRAME_BYTES = 16 * 1024 * 1024;
 
 const LENGTH_BYTES = 4;
+/** Behind the length and the kind. */
+const BODY_START = 5;
+const INPUT_HEADER_BYTES = 10;
 const TAIL_BODY_BYTES = 20;
 
 export interface TailNotice {
@@ -23,9 +31,26 @@ export interface TailNotice {
   readonly events_tail: number;
 }
 
+/** What was printed last, with the tail behind it. */
+export interface OutputNotice extends TailNotice {
+  readonly channel: number;
+  readonly bytes: Buffer;
+}
+
+export interface InputMessage {
+  /** What the answer is known by. */
+  readonly id: number;
+  readonly attachment: number;
+  readonly input_id: string | undefined;
+  readonly bytes: Buffer;
+}
+
 export type SocketFrame =
   | { readonly kind: "json"; readonly value: unknown }
   | { readonly kind: "tail"; readonly notice: TailNotice }
+  | { readonly kind: "output"; readonly notice: OutputNotice }
+  | { readonly kind: "input"; readonly input: InputMessage }
+  | { readonly kind: "done"; readonly id: number }
   | { readonly kind: "unknown" };
 
 export function encodeJson(value: unknown): Buffer {
@@ -38,12 +63,45 @@ export function encodeJson(value: unknown): Buffer {
 }
 
 export function encodeTail(notice: TailNotice): Buffer {
-  const frame = Buffer.allocUnsafe(LENGTH_BYTES + 1 + TAIL_BODY_BYTES);
-  frame.writeUInt32LE(1 + TAIL_BODY_BYTES, 0);
-  frame[LENGTH_BYTES] = KIND_TAIL;
-  frame.writeUInt32LE(notice.watch, 5);
-  frame.writeDoubleLE(notice.tail, 9);
-  frame.writeDoubleLE(notice.events_tail, 17);
+  return writeTail(openFrame(KIND_TAIL, TAIL_BODY_BYTES), notice);
+}
+
+export function encodeOutput(notice: OutputNotice): Buffer {
+  const { channel, bytes } = notice;
+  const frame = writeTail(openFrame(KIND_OUTPUT, TAIL_BODY_BYTES + 1 + bytes.length), notice);
+  frame[BODY_START + TAIL_BODY_BYTES] = channel;
+  bytes.copy(frame, BODY_START + TAIL_BODY_BYTES + 1);
+  return frame;
+}
+
+export function encodeInput({ id, attachment, input_id = "", bytes }: InputMessage): Buffer {
+  const name = Buffer.from(input_id);
+  const frame = openFrame(KIND_INPUT, INPUT_HEADER_BYTES + name.length + bytes.length);
+  frame.writeUInt32LE(id, BODY_START);
+  frame.writeUInt32LE(attachment, BODY_START + 4);
+  frame.writeUInt16LE(name.length, BODY_START + 8);
+  name.copy(frame, BODY_START + INPUT_HEADER_BYTES);
+  bytes.copy(frame, BODY_START + INPUT_HEADER_BYTES + name.length);
+  return frame;
+}
+
+export function encodeDone(id: number): Buffer {
+  const frame = openFrame(KIND_DONE, 4);
+  frame.writeUInt32LE(id, BODY_START);
+  return frame;
+}
+
+function openFrame(kind: number, bodyBytes: number): Buffer {
+  const frame = Buffer.allocUnsafe(BODY_START + bodyBytes);
+  frame.writeUInt32LE(1 + bodyBytes, 0);
+  frame[LENGTH_BYTES] = kind;
+  return frame;
+}
+
+function writeTail(frame: Buffer, { watch, tail, events_tail }: TailNotice): Buffer {
+  frame.writeUInt32LE(watch, BODY_START);
+  frame.writeDoubleLE(tail, BODY_START + 4);
+  frame.writeDoubleLE(events_tail, BODY_START + 12);
   return frame;
 }
 
@@ -82,19 +140,56 @@ export class FrameReader {
   }
 }
 
+/** `body` begins with the kind. */
 function decode(body: Buffer): SocketFrame {
-  if (body[0] === KIND_JSON) return { kind: "json", value: parseJson(body.subarray(1)) };
-  if (body[0] === KIND_TAIL && body.length === 1 + TAIL_BODY_BYTES) {
-    return {
-      kind: "tail",
-      notice: {
-        watch: body.readUInt32LE(1),
-        tail: body.readDoubleLE(5),
-        events_tail: body.readDoubleLE(13),
-      },
-    };
+  const rest = body.subarray(1);
+  switch (body[0]) {
+    case KIND_JSON:
+      return { kind: "json", value: parseJson(rest) };
+    case KIND_TAIL:
+      if (rest.length !== TAIL_BODY_BYTES) break;
+      return { kind: "tail", notice: readTail(rest) };
+    case KIND_OUTPUT:
+      if (rest.length <= TAIL_BODY_BYTES + 1) break;
+      return { kind: "output", notice: readOutput(rest) };
+    case KIND_INPUT:
+      return readInput(rest);
+    case KIND_DONE:
+      if (rest.length !== 4) break;
+      return { kind: "done", id: rest.readUInt32LE(0) };
   }
   return { kind: "unknown" };
+}
+
+function readTail(body: Buffer): TailNotice {
+  return {
+    watch: body.readUInt32LE(0),
+    tail: body.readDoubleLE(4),
+    events_tail: body.readDoubleLE(12),
+  };
+}
+
+/** A copy of the bytes: they are kept for a while, and what they came in should not be. */
+function readOutput(body: Buffer): OutputNotice {
+  const bytes = Buffer.from(body.subarray(TAIL_BODY_BYTES + 1));
+  return { ...readTail(body), channel: body[TAIL_BODY_BYTES] ?? 0, bytes };
+}
+
+function readInput(body: Buffer): SocketFrame {
+  const nameBytes = body.length < INPUT_HEADER_BYTES ? 0 : body.readUInt16LE(8);
+  const start = INPUT_HEADER_BYTES + nameBytes;
+  if (body.length < start)
+    throw new Fault("invalid_request", "a frame of input is shorter than it says");
+  const name = body.toString("utf8", INPUT_HEADER_BYTES, start);
+  return {
+    kind: "input",
+    input: {
+      id: body.readUInt32LE(0),
+      attachment: body.readUInt32LE(4),
+      input_id: name === "" ? undefined : name,
+      bytes: Buffer.from(body.subarray(start)),
+    },
+  };
 }
 
 function parseJson(bytes: Buffer): unknown {

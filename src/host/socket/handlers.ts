@@ -144,7 +144,7 @@ function watchHandlers({ sessions, notifier }: HandlerContext) {
   return {
     "session.watch": (params) => {
       const session = sessions.get(params.session_id);
-      return { watch: notifier.watch(session), session: session.view() };
+      return { watch: notifier.watch(session, params.inline ?? false), session: session.view() };
     },
     "session.unwatch": (params) => {
       notifier.unwatch(params.watch);

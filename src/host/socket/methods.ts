@@ -5,7 +5,15 @@ import type { Session } from "#contract/session.ts";
  * fast path loads no schema; the server checks every request against `requests.ts`.
  */
 export const PROTOCOL = 1;
-export const features = ["sessions", "watch", "attach", "labels", "any_label"] as const;
+export const features = [
+  "sessions",
+  "watch",
+  "attach",
+  "labels",
+  "any_label",
+  "inline",
+  "typing",
+] as const;
 
 export interface Hello {
   readonly type: "hello";
@@ -138,7 +146,8 @@ export interface HostMethods {
   /** Keeps the lease of an attachment that has nothing to say. */
   "session.renew": { params: { readonly attachment: number }; result: { readonly held: boolean } };
   "session.watch": {
-    params: BySession;
+    /** `inline`: a few bytes that were printed come with the news of them. */
+    params: BySession & { readonly inline?: boolean | undefined };
     result: { readonly watch: number; readonly session: Session };
   };
   "session.unwatch": { params: { readonly watch: number }; result: Nothing };

@@ -1,6 +1,7 @@
 import type { HostSession } from "#host/session/host-session.ts";
+import type { Printed } from "#host/session/session-logs.ts";
 import type { Sessions } from "#host/sessions.ts";
-import { encodeJson, encodeTail } from "./frames.ts";
+import { encodeJson, encodeOutput, encodeTail } from "./frames.ts";
 import type { HostPush } from "./methods.ts";
 
 export interface NotifierDeps {
@@ -10,11 +11,19 @@ export interface NotifierDeps {
 }
 
 interface Watch {
+  readonly number: number;
   readonly session: HostSession;
+  /** What was printed may come with the news. */
+  readonly inline: boolean;
+  /** The tail that the other side knows. */
+  told: number;
   readonly subscriptions: DisposableStack;
   isTailDirty: boolean;
   isSessionDirty: boolean;
 }
+
+/** More than this is read from the files; it is not what somebody waits for. */
+const INLINE_BYTES = 4096;
 
 /**
  * Tells one connection what moved. At most one message a watch is under way: what happens meanwhile is told by the
@@ -34,17 +43,21 @@ export class Notifier implements Disposable {
     this.#deps = deps;
   }
 
-  watch(session: HostSession): number {
+  watch(session: HostSession, inline: boolean): number {
     this.#serial += 1;
     const number = this.#serial;
     const watch: Watch = {
+      number,
       session,
+      inline,
+      told: session.tail,
       subscriptions: new DisposableStack(),
       isTailDirty: false,
       isSessionDirty: false,
     };
     watch.subscriptions.use(
-      session.tails.on(() => {
+      session.tails.on((printed) => {
+        if (printed !== undefined && this.#tellAtOnce(watch, printed)) return;
         watch.isTailDirty = true;
         this.#dirty.add(number);
         this.#flush();
@@ -83,18 +96,32 @@ export class Notifier implements Disposable {
     for (const number of [...this.#watches.keys()]) this.unwatch(number);
   }
 
+  /** A few bytes behind a tail that is known are told with it: an echo need not be read from the files. */
+  #tellAtOnce(watch: Watch, { channel, bytes }: Printed): boolean {
+    const { session, number } = watch;
+    const { tail } = session;
+    const isNext = watch.told === tail - bytes.length && !this.#dirty.has(number);
+    if (!watch.inline || this.#isSending || !isNext || bytes.length > INLINE_BYTES) return false;
+    watch.told = tail;
+    this.#post(
+      encodeOutput({ watch: number, tail, events_tail: session.eventsTail, channel, bytes }),
+    );
+    return true;
+  }
+
   #flush(): void {
     if (this.#isSending) return;
     const frames = [...this.#dirtyWatches(), ...this.#dirtyList()];
     if (frames.length === 0) return;
+    this.#post(frames.length === 1 && frames[0] !== undefined ? frames[0] : Buffer.concat(frames));
+  }
+
+  #post(bytes: Buffer): void {
     this.#isSending = true;
-    this.#deps.send(
-      frames.length === 1 && frames[0] !== undefined ? frames[0] : Buffer.concat(frames),
-      () => {
-        this.#isSending = false;
-        this.#flush();
-      },
-    );
+    this.#deps.send(bytes, () => {
+      this.#isSending = false;
+      this.#flush();
+    });
   }
 
   *#dirtyWatches(): Generator<Buffer> {
@@ -103,6 +130,7 @@ export class Notifier implements Disposable {
       if (watch === undefined) continue;
       const { session } = watch;
       // The tail first: whoever hears of the exit has heard of all output before.
+      watch.told = session.tail;
       if (watch.isTailDirty)
         yield encodeTail({ watch: number, tail: session.tail, events_tail: session.eventsTail });
       if (watch.isSessionDirty)

@@ -61,7 +61,7 @@ export const requests = {
   "session.take": z.object({ attachment, takeover: z.boolean().optional() }),
   "session.release": z.object({ attachment }),
   "session.renew": z.object({ attachment }),
-  "session.watch": z.object({ session_id }),
+  "session.watch": z.object({ session_id, inline: z.boolean().optional() }),
   "session.unwatch": z.object({ watch: z.int() }),
   "sessions.watch": z.object({}),
 } as const satisfies Record<HostMethod, z.ZodType>;

@@ -150,6 +150,44 @@ test("hears of every session that is made, changed or removed", async () => {
   expect(heard.at(-1)).toBe(`${session.id} removed`);
 });
 
+test("what is typed at a place reaches the child once, in order, and only from who holds control", async () => {
+  await using served = await serve();
+  const client = await served.client();
+  const { session, child } = await served.host.open();
+  const attach = (role: "viewer" | "controller", takeover = false) =>
+    client.call("session.attach", { session_id: session.id, viewer: "ana", role, takeover });
+  const first = await attach("controller");
+  await Promise.all([
+    client.type(first.attachment, Buffer.from("a"), "one"),
+    client.type(first.attachment, Buffer.from("a"), "one"),
+    client.type(first.attachment, Buffer.from("b"), undefined),
+  ]);
+  expect(child.written.toString()).toBe("ab");
+  await attach("controller", true);
+  await expect(client.type(first.attachment, Buffer.from("x"), undefined)).rejects.toMatchObject({
+    code: "not_controller",
+  });
+  await expect(client.type(77, Buffer.from("x"), undefined)).rejects.toMatchObject({
+    code: "invalid_request",
+  });
+  expect(child.written.toString()).toBe("ab");
+});
+
+test("a few bytes come with the news of them, and only when nothing before them is untold", async () => {
+  await using served = await serve();
+  const client = await served.client();
+  const { session, child } = await served.host.open();
+  using watch = await client.watch(session.id);
+  child.print("echo");
+  await waitFor("the news", () => watch.tail === 4);
+  expect(watch.recent).toMatchObject({ offset: 0, channel: 1, bytes: Buffer.from("echo") });
+  child.print("x".repeat(5000));
+  child.print("y");
+  await waitFor("all of it", () => watch.tail === 5005);
+  // The last byte came while more was still to be told: the files have it.
+  expect(watch.recent).toMatchObject({ offset: 0 });
+});
+
 test("bytes that are no frame end that connection alone", async () => {
   await using served = await serve();
   const client = await served.client();

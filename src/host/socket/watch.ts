@@ -1,8 +1,14 @@
 import { addAbortListener } from "node:events";
 import type { Session } from "#contract/session.ts";
-import type { TailNotice } from "./frames.ts";
+import type { OutputNotice, TailNotice } from "./frames.ts";
 
 type Waiter = () => void;
+
+export interface Recent {
+  readonly offset: number;
+  readonly channel: number;
+  readonly bytes: Buffer;
+}
 
 /** One session as the host tells of it: the newest session, and tails that can be waited for. */
 export class Watch implements Disposable {
@@ -10,6 +16,7 @@ export class Watch implements Disposable {
   #tail: number;
   #eventsTail: number;
   #isClosed = false;
+  #recent: Recent | undefined;
   #waiters = new Set<Waiter>();
   readonly #listeners = new Set<() => void>();
   readonly #dispose: () => void;
@@ -67,6 +74,16 @@ export class Watch implements Disposable {
     this.#tail = Math.max(this.#tail, notice.tail);
     this.#eventsTail = Math.max(this.#eventsTail, notice.events_tail);
     this.#wake();
+  }
+
+  /** What was printed last, if it came with the news: it stands in the log as well. */
+  get recent(): Recent | undefined {
+    return this.#recent;
+  }
+
+  onOutput({ channel, bytes, ...notice }: OutputNotice): void {
+    this.#recent = { offset: notice.tail - bytes.length, channel, bytes };
+    this.onTail(notice);
   }
 
   onSession(session: Session): void {

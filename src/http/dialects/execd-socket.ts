@@ -126,7 +126,7 @@ export class ExecdSocket implements OpenSocket {
 
   #follow(since: number): void {
     const { feed, replayEnd } = this.#attaching;
-    const frames = new OutputFrames(feed.output, createEncoding(replayEnd));
+    const frames = new OutputFrames(feed, createEncoding(replayEnd));
     const pump = new OutputPump(
       { feed, frames, outbox: this.#greetingOutbox(), since },
       {

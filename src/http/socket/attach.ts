@@ -245,7 +245,7 @@ class AttachedSocket implements OpenSocket {
       isClose = frame.type === "close";
       if (isClose) this.#closes += 1;
       // In order: whoever waits here goes on in the order in which it came.
-      await this.#serve(frame, await this.#seated.promise);
+      await this.#serve(frame, this.#seat ?? (await this.#seated.promise));
       if (frame.type === "ping") this.#say({ type: "pong", ...(id === undefined ? {} : { id }) });
       else if (id !== undefined) this.#say({ type: "ack", id });
     } catch (error) {

@@ -87,12 +87,14 @@ export interface FrameRange {
 /** The frames of one session's output in one encoding, each made once. */
 export class OutputFrames {
   readonly #output: Output;
+  readonly #watch: SessionFeed["watch"];
   readonly #encoding: FrameEncoding;
   readonly #kept: (OutputFrame & { readonly offset: number })[] = [];
   #viewers = 0;
 
-  constructor(output: Output, encoding: FrameEncoding) {
+  constructor({ output, watch }: Pick<SessionFeed, "output" | "watch">, encoding: FrameEncoding) {
     this.#output = output;
+    this.#watch = watch;
     this.#encoding = encoding;
   }
 
@@ -118,11 +120,22 @@ export class OutputFrames {
     return made;
   }
 
+  /** What came with the news of it need not be read: an echo, mostly. */
+  #recall(cursor: number, into: Buffer) {
+    const { recent } = this.#watch;
+    if (recent === undefined || recent.offset !== cursor) return undefined;
+    if (recent.bytes.length !== into.length) return undefined;
+    recent.bytes.copy(into);
+    return { kind: "bytes", channel: recent.channel, bytes: into } as const;
+  }
+
   #make(cursor: number, { to, isEnd }: FrameRange): OutputFrame | undefined {
     const { header, limit, binary, wholeCharacters } = this.#encoding;
     const frame = Buffer.allocUnsafe(header + Math.min(limit, to - cursor));
     const into = frame.subarray(header);
-    const chunk = this.#output.read(cursor, { limit: into.length, tail: to, into });
+    const chunk =
+      this.#recall(cursor, into) ??
+      this.#output.read(cursor, { limit: into.length, tail: to, into });
     if (chunk === undefined) return undefined;
     if (chunk.kind === "gap") return { kind: "gap", from: chunk.from, end: chunk.to };
     let { length } = chunk.bytes;
@@ -141,10 +154,11 @@ export class OutputFrames {
 const shared = new WeakMap<Output, Map<FrameEncoding, OutputFrames>>();
 
 /** The frames that all viewers of this output share. */
-export function framesOf({ output }: SessionFeed, encoding: FrameEncoding): OutputFrames {
+export function framesOf(feed: SessionFeed, encoding: FrameEncoding): OutputFrames {
+  const { output } = feed;
   const byEncoding = shared.get(output) ?? new Map<FrameEncoding, OutputFrames>();
   shared.set(output, byEncoding);
-  const frames = byEncoding.get(encoding) ?? new OutputFrames(output, encoding);
+  const frames = byEncoding.get(encoding) ?? new OutputFrames(feed, encoding);
   byEncoding.set(encoding, frames);
   return frames;
 }
