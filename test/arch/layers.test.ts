@@ -30,13 +30,15 @@ const lazyLayers: Readonly<Record<string, readonly string[]>> = {
 
 /** Who may import a dependency. One folder wraps it; zod also describes what the host keeps on disk. */
 const packages: Readonly<Record<string, readonly string[]>> = {
-  zod: ["contract", "host", "store", "http", "daemon"],
+  zod: ["contract", "host", "store", "http", "mcp", "daemon"],
   koffi: ["proc"],
   "@lydell/node-pty": ["proc"],
   "@xterm/headless": ["app"],
   hono: ["http"],
   "@hono/node-server": ["http"],
   ws: ["http"],
+  unbash: ["app"],
+  "@modelcontextprotocol/server": ["mcp"],
   yaml: ["daemon"],
 };
 
@@ -46,6 +48,7 @@ const testPackages = [
   "ws",
   "@alibaba-group/opensandbox",
   "@seriousme/openapi-schema-validator",
+  "@modelcontextprotocol/client",
 ];
 
 const sources = listFiles("src/**/*.ts");

@@ -29,7 +29,7 @@ export async function openGatewayProcess(setting: GatewaySetting): Promise<Gatew
   const child = spawn(
     process.execPath,
     [binPath, "serve", "--json", "--data-dir", dataDir, ...listen, ...args],
-    { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, ...env } },
+    { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, HOME: dataDir, ...env } },
   );
   const exited = once(child, "exit");
   const line = await firstLine(child, exited);

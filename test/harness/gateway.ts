@@ -54,7 +54,8 @@ export async function openTestGateway(options: TestGatewayOptions = {}): Promise
       dataDir: host.dataDir,
       version: "test",
       command: [process.execPath, binPath],
-      env: process.env,
+      // A login shell in a test reads nobody's own files, some of which take locks.
+      env: { ...process.env, HOME: host.dataDir },
       ...options,
       flags: { listen: "127.0.0.1:0", ...options.flags },
     }),
