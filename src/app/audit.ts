@@ -1,7 +1,7 @@
 import type { Clock } from "#base/clock.ts";
 import { type Logger, silentLogger } from "#base/logger.ts";
-import type { AuditAction } from "#contract/audit.ts";
 import { limits } from "#contract/limits.ts";
+import type { AuditAction } from "#contract/operations/audit.ts";
 import type { Operations } from "#contract/operations.ts";
 import type { WorkspaceScope } from "#contract/token.ts";
 import type { AuditDetails } from "#store/audit.ts";

@@ -1,5 +1,5 @@
-import type { AuditAction } from "#contract/audit.ts";
 import { Fault } from "#contract/fault.ts";
+import type { AuditAction } from "#contract/operations/audit.ts";
 import type { OperationInput, Operations } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
 import type { Task } from "#contract/workspace.ts";

@@ -17,7 +17,8 @@ export function parseDuration(given: number | string): number | undefined {
   if (/^\d+(?:\.\d+)?$/.test(text)) return bounded(Number(text) * 1000);
   if (!WHOLE.test(text)) return undefined;
   let sum = 0;
-  for (const [, amount, unit] of text.matchAll(PART)) sum += Number(amount) * (UNITS_MS[unit ?? ""] ?? 0);
+  for (const [, amount, unit] of text.matchAll(PART))
+    sum += Number(amount) * (UNITS_MS[unit ?? ""] ?? 0);
   return bounded(sum);
 }
 

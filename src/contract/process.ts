@@ -13,7 +13,7 @@ export const Truncated = z.strictObject({
 });
 export type Truncated = z.infer<typeof Truncated>;
 
-/** What a model hears of a process. Without an exit code it has not ended. */
+/** What a model hears of a process: without an exit code it has not ended. */
 export const ProcessResult = z.strictObject({
   success: z.boolean(),
   output: z.string(),

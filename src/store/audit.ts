@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { AuditAction, type AuditEntry } from "#contract/audit.ts";
 import { WorkspaceId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
+import { AuditAction, type AuditEntry } from "#contract/operations/audit.ts";
 import type { WorkspaceScope } from "#contract/token.ts";
 import {
   equals,

@@ -1,5 +1,5 @@
 import { limits } from "#contract/limits.ts";
-import type { ScreenText } from "#contract/screen.ts";
+import type { ScreenText } from "#contract/operations/screen.ts";
 import type { Emulator } from "./emulator.ts";
 import { type CoreLine, cellAt } from "./emulator-core.ts";
 import { printable } from "./printable.ts";

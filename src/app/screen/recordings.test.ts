@@ -6,7 +6,7 @@ import { Emulator, type ScreenSize } from "#app/emulator/emulator.ts";
 import { renderText } from "#app/emulator/text.ts";
 import { ManualClock } from "#base/manual-clock.ts";
 import { channels } from "#contract/channels.ts";
-import type { ScreenState, ScreenText } from "#contract/screen.ts";
+import type { ScreenState, ScreenText } from "#contract/operations/screen.ts";
 import { openLogWriter } from "#log/log-writer.ts";
 import { listRecordings, type Recording, writeSession } from "#test/harness/recordings.ts";
 import { visibleOf } from "#test/harness/screen-compare.ts";

@@ -3,7 +3,7 @@ import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
 import { type Clock, systemClock } from "#base/clock.ts";
 import { locateWorkerFile } from "#base/worker-file.ts";
 import { Fault } from "#contract/fault.ts";
-import type { ScreenState, ScreenText } from "#contract/screen.ts";
+import type { ScreenState, ScreenText } from "#contract/operations/screen.ts";
 import type { ScreenAnswer, ScreenRequest } from "./requests.ts";
 import { WARM_STEP_BYTES, WarmSessions } from "./warm-sessions.ts";
 import { WorkerLink } from "./worker-link.ts";

@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { AuditAction, AuditEntry } from "#contract/audit.ts";
 import { TokenId, WorkspaceId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
 import { Role, Token, UserId, WorkspaceScope } from "#contract/token.ts";
 import { Name } from "#contract/workspace.ts";
+import { AuditAction, AuditEntry } from "./audit.ts";
 import { Done, ListPage, type OperationSpec } from "./operation-spec.ts";
 
 /** Who a caller is. */

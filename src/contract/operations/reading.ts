@@ -3,11 +3,11 @@ import { SessionEvent } from "#contract/events.ts";
 import { ServerFrame } from "#contract/frames.ts";
 import { SessionId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
-import { ScreenState, ScreenText } from "#contract/screen.ts";
 import { Session } from "#contract/session.ts";
 import { SessionState } from "#contract/session-state.ts";
 import { TerminalServerFrame } from "#contract/terminal-frames.ts";
 import { type OperationSpec, Since } from "./operation-spec.ts";
+import { ScreenState, ScreenText } from "./screen.ts";
 
 const bySession = { session_id: SessionId };
 const Offset = z.int().min(0);

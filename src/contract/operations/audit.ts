@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { WorkspaceId } from "./ids.ts";
+import { WorkspaceId } from "#contract/ids.ts";
 
 export const AuditAction = z.enum([
   "session.opened",
