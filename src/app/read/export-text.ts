@@ -58,6 +58,11 @@ export class PlainText {
     return this.#take();
   }
 
+  /** False inside of a sequence: cut there, the rest of it would be text. */
+  get isGround(): boolean {
+    return this.#state === "ground";
+  }
+
   #control(code: number): string {
     if (code === CAN || code === SUB) this.#state = "ground";
     else if (code === ESC) this.#state = "escape";

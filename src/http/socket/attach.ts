@@ -92,7 +92,7 @@ class AttachedSocket implements OpenSocket {
   #renewal: Disposable | undefined;
   #controller: Session["controller"] = null;
   #hasEnded = false;
-  #closes = 0;
+  #underWay = 0;
 
   constructor(deps: SocketDeps, attaching: Attaching) {
     this.#deps = deps;
@@ -206,9 +206,9 @@ class AttachedSocket implements OpenSocket {
     this.#leave();
   }
 
-  /** Who asked for the end hears first that it was done. */
+  /** Who asked for something, the end perhaps, hears first that it was done. */
   #leave(): void {
-    if (this.#hasEnded && this.#closes === 0)
+    if (this.#hasEnded && this.#underWay === 0)
       this.#outbox.close(closeCodes.done, "the session has ended");
   }
 
@@ -236,14 +236,14 @@ class AttachedSocket implements OpenSocket {
 
   async #onMessage(bytes: Buffer, isBinary: boolean): Promise<void> {
     this.#outbox.sign();
+    // Nothing can be done any more, and the end does not wait for who goes on asking.
+    if (this.#hasEnded) return;
+    this.#underWay += 1;
     let id: string | undefined;
-    let isClose = false;
     try {
       const value = isBinary ? this.#parseBinary(bytes) : parseJson(bytes);
       id = findId(value);
       const frame = parseRequest(ClientFrame, value);
-      isClose = frame.type === "close";
-      if (isClose) this.#closes += 1;
       // In order: whoever waits here goes on in the order in which it came.
       await this.#serve(frame, this.#seat ?? (await this.#seated.promise));
       if (frame.type === "ping") this.#say({ type: "pong", ...(id === undefined ? {} : { id }) });
@@ -253,7 +253,7 @@ class AttachedSocket implements OpenSocket {
       if (code === "internal") this.#deps.onError(error);
       this.#say({ type: "error", ...(id === undefined ? {} : { id }), code, message });
     }
-    if (isClose) this.#closes -= 1;
+    this.#underWay -= 1;
     this.#leave();
   }
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { SessionId } from "./ids.ts";
-import { limits } from "./limits.ts";
+import { SessionId } from "#contract/ids.ts";
+import { limits } from "#contract/limits.ts";
 
 /** Exact to the byte: `original = retained + omitted`. What was omitted is read from `spool_offset` on. */
 export const Truncated = z.strictObject({

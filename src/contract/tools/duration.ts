@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { limits } from "./limits.ts";
+import { limits } from "#contract/limits.ts";
 
 const UNITS_MS: Readonly<Record<string, number>> = {
   ms: 1,
@@ -10,11 +10,14 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 };
 const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 const WHOLE = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+const SECONDS = /^\d+(?:\.\d+)?$/;
+const EXPECTED = 'a duration is a number of seconds, or like "30s", "1h5m", "1d"; not negative';
 
 /** Milliseconds of `30`, `"30"` (seconds), `"30s"`, `"1h5m"`, `"1.5h"`, `"1d"`; undefined when it is none. */
 export function parseDuration(given: number | string): number | undefined {
-  const text = String(given).trim();
-  if (/^\d+(?:\.\d+)?$/.test(text)) return bounded(Number(text) * 1000);
+  if (typeof given === "number") return given >= 0 ? bounded(given * 1000) : undefined;
+  const text = given.trim();
+  if (SECONDS.test(text)) return bounded(Number(text) * 1000);
   if (!WHOLE.test(text)) return undefined;
   let sum = 0;
   for (const [, amount, unit] of text.matchAll(PART))
@@ -22,21 +25,18 @@ export function parseDuration(given: number | string): number | undefined {
   return bounded(sum);
 }
 
-/** Longer than anything that is waited for is as long as that. */
+/** Only zero is zero, which means not to wait at all. Longer than anything that is waited for is as long as that. */
 function bounded(ms: number): number {
-  return Math.min(Math.round(ms), limits.duration_ms);
+  if (ms === 0) return 0;
+  return Math.min(Math.max(1, Math.round(ms)), limits.duration_ms);
 }
 
 /** As models say it; becomes milliseconds. */
 export const ToolDuration = z
-  .union([z.number(), z.string().max(limits.label_chars)])
+  .union([z.number(), z.string().max(limits.label_chars)], { error: EXPECTED })
   .transform((given, context) => {
     const ms = parseDuration(given);
     if (ms !== undefined) return ms;
-    context.issues.push({
-      code: "custom",
-      input: given,
-      message: 'a duration is a number of seconds, or like "30s", "1h5m", "1d"; not negative',
-    });
+    context.issues.push({ code: "custom", input: given, message: EXPECTED });
     return z.NEVER;
   });
