@@ -5,7 +5,8 @@ import { Database } from "./database.ts";
 import { migrations } from "./migrations.ts";
 
 /** How long a migration waits for others to leave; one that serves does not. */
-const ALONE_MS = 1000;
+const ALONE_MS = 2000;
+const TRY_MS = 40;
 
 /**
  * Opens the file and brings it to our version. A newer one is refused untouched. An older one is migrated while
@@ -86,23 +87,46 @@ function refuseNewer(path: string, version: number, known: number): void {
   );
 }
 
-/** `conflict` while a process of the older version has the file open; nothing to do where another starter was first. */
+/**
+ * `conflict` while a process of the older version has the file open; nothing to do where another starter was first.
+ * Starters that meet keep each other from being alone, so each leaves the file for a moment of its own between tries.
+ */
 export function migrateAlone(path: string, steps: readonly string[]): void {
-  using database = new Database(path, { busyMs: ALONE_MS });
+  const until = performance.now() + ALONE_MS;
+  for (;;) {
+    const busy = tryAlone(path, steps);
+    // What the other one has open may be of our version by now.
+    if (busy === undefined || readVersion(path) >= steps.length) return;
+    if (performance.now() >= until) throw stillUsed(path, steps.length, busy);
+    sleep(TRY_MS + (process.pid % TRY_MS));
+  }
+}
+
+/** What kept us from being alone, if something did. */
+function tryAlone(path: string, steps: readonly string[]): Fault | undefined {
+  using database = new Database(path, { busyMs: TRY_MS });
   try {
     // In this mode the first look at the file fails as long as any other process has it open.
     database.execute("PRAGMA locking_mode = EXCLUSIVE");
     migrate(database, steps);
+    return undefined;
   } catch (error) {
-    if (!(error instanceof Fault) || error.code !== "busy") throw error;
-    // What the other one has open is of our version.
-    if (readVersion(path) >= steps.length) return;
-    throw new Fault(
-      "conflict",
-      `${path} must be brought to version ${steps.length}, and another process still uses it as it is; stop the older reins first`,
-      { details: { path, known: steps.length }, cause: error },
-    );
+    if (error instanceof Fault && error.code === "busy") return error;
+    throw error;
   }
+}
+
+function stillUsed(path: string, known: number, cause: Fault): Fault {
+  return new Fault(
+    "conflict",
+    `${path} must be brought to version ${known}, and another process still uses it as it is; stop the older reins first`,
+    { details: { path, known }, cause },
+  );
+}
+
+/** Nothing else can go on before the file is open. */
+function sleep(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 function migrate(database: Database, steps: readonly string[]): void {
