@@ -65,6 +65,9 @@ const promoted: readonly (readonly [string, string, "leaves"?])[] = [
   ["case a in a) job ;; esac &", "case a in a) job ;; esac "],
   ["f() { job; }; f &", "f() { job; }; f "],
   ["(( 6 & 3 )) && job &", "(( 6 & 3 )) && job "],
+  ["job a\\(b '(' `echo \\`echo \\(\\`` &", "job a\\(b '(' `echo \\`echo \\(\\`` "],
+  ["job '((((((((((' `echo \\`echo a\\`` &", "job '((((((((((' `echo \\`echo a\\`` "],
+  ["a=(1 2); [[ b =~ (b) ]] && job $a &", "a=(1 2); [[ b =~ (b) ]] && job $a "],
   ["[[ a && b ]] && job &", "[[ a && b ]] && job "],
   ["job - <<< 'a &' &", "job - <<< 'a &' "],
   ["job - <<X &\none &\ntwo\nX\n", "job - <<X \none &\ntwo\nX\n"],
@@ -116,6 +119,16 @@ const unchanged: readonly Unchanged[] = [
   { command: "job & }", ends: "never" },
   { command: "job 'a &", ends: "never" },
   { command: "job $(if) &", ends: "never" },
+  { command: "job; time &", ends: "never" },
+  { command: "job; ! &", ends: "never" },
+  { command: "job && time & # note", ends: "never" },
+  { command: "job (a) &", ends: "never" },
+  { command: "job a( &", ends: "never" },
+  { command: "job( &", ends: "never" },
+  { command: "job (a &", ends: "never" },
+  { command: "job \\\n ( &", ends: "never" },
+  { command: "job a \\\n( &", ends: "never" },
+  { command: "job $(echo a(b) &", ends: "never" },
   { command: "job & echo hi", ends: "late", leaves: true },
   { command: "job & disown", ends: "late", leaves: true },
   { command: "job & echo $! > f", ends: "late", leaves: true },
@@ -134,41 +147,53 @@ const unchanged: readonly Unchanged[] = [
   { command: "echo `job &`", ends: "early", leaves: true },
   { command: 'echo "$(job > f &)"', ends: "late", leaves: true },
   { command: "cat <<X\n$(job &)\nX", ends: "early", leaves: true },
-  { command: "coproc job &", ends: "late", leaves: true },
+  { command: "coproc job > f &", ends: "late", leaves: true },
   // A carriage return is a word to bash: the command after the `&`.
   { command: "job &\r\n", ends: "late", leaves: true },
   { command: "echo a\r\njob &\r\n", ends: "late", leaves: true },
   { command: "job &\u00a0", ends: "late", leaves: true },
 ];
 
+const promotedRows = promoted.map(([command, rest, leaves]) => ({
+  title: JSON.stringify(command),
+  command,
+  plan: { command: rest, isBackground: true, leavesChildren: leaves !== undefined },
+}));
+
+const unchangedRows = unchanged.map(({ command, ends, leaves = false }) => ({
+  title: JSON.stringify(command),
+  command,
+  ends,
+  plan: { command, isBackground: false, leavesChildren: leaves },
+}));
+
 test("the table has at least 60 commands, half of which stay as they are", () => {
-  const commands = [...promoted.map(([command]) => command), ...unchanged.map((r) => r.command)];
-  expect(new Set(commands).size).toBe(commands.length);
-  expect(commands.length).toBeGreaterThanOrEqual(60);
-  expect(unchanged.length).toBeGreaterThanOrEqual(commands.length / 2);
+  const titles = [...promotedRows, ...unchangedRows].map(({ title }) => title);
+  expect(new Set(titles).size).toBe(titles.length);
+  expect(titles.length).toBeGreaterThanOrEqual(60);
+  expect(unchanged.length).toBeGreaterThanOrEqual(titles.length / 2);
 });
 
-test.each(promoted)("%j goes to the background as %j", (command, rest, leaves) => {
-  const leavesChildren = leaves !== undefined;
-  expect(planCommand(command)).toEqual({ command: rest, isBackground: true, leavesChildren });
+test.each(promotedRows)("$title goes to the background", ({ command, plan }) => {
+  expect(planCommand(command)).toEqual(plan);
 });
 
-test.each(unchanged)("$command stays as it is", ({ command, leaves = false }) => {
-  expect(planCommand(command)).toEqual({ command, isBackground: false, leavesChildren: leaves });
+test.each(unchangedRows)("$title stays as it is", ({ command, plan }) => {
+  expect(planCommand(command)).toEqual(plan);
 });
 
-test.concurrent.each(promoted)(
-  "bash ends before the job of %j, not before that of %j, and both print the same",
-  async (command, rest) => {
-    const [before, after] = await Promise.all([runInBash(command), runInBash(rest)]);
-    expect(before.ends).toContain("late");
+test.concurrent.each(promotedRows)(
+  "bash ends before the job of $title, but not without the &, and prints the same",
+  async ({ command, plan }) => {
+    const [before, after] = await Promise.all([runInBash(command), runInBash(plan.command)]);
+    expect(new Set(before.ends)).toEqual(new Set(["late"]));
     expect(after.ends).toContain("early");
     expect(after.printed).toEqual(before.printed);
   },
 );
 
-test.concurrent.each(unchanged)(
-  "bash agrees that the job of $command ends $ends",
+test.concurrent.each(unchangedRows)(
+  "bash agrees that the job of $title ends $ends",
   async ({ command, ends }) => {
     const run = await runInBash(command);
     expect(new Set(run.ends)).toEqual(new Set(ends === "never" ? [] : [ends]));
@@ -176,7 +201,11 @@ test.concurrent.each(unchanged)(
 );
 
 test("a command without the character & stays as it is", () => {
-  const piece = fc.constantFrom(..."abc \n\t\"'\\`$(){}[]<>|;#!=*?~-😀\r".split(""), "<<X\n", "$((");
+  const piece = fc.constantFrom(
+    ..."abc \n\t\"'\\`$(){}[]<>|;#!=*?~-😀\r".split(""),
+    "<<X\n",
+    "$((",
+  );
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
       const command = pieces.join("");
@@ -187,14 +216,35 @@ test("a command without the character & stays as it is", () => {
 
 test("whatever it is given, at most one & is missing from what it answers", () => {
   const piece = fc.constantFrom(
-    ...["a", "&", "&", " & ", "&&", "|&", " ", "\n", "'", '"', "\\", "#", "$(", ")", "(", "{ ", "; }"],
+    ...[
+      "a",
+      "&",
+      "&",
+      " & ",
+      "&&",
+      "|&",
+      " ",
+      "\n",
+      "'",
+      '"',
+      "\\",
+      "#",
+      "$(",
+      ")",
+      "(",
+      "{ ",
+      "; }",
+    ],
     ...["<<X\n", "X\n", ">", "😀", "`", "((", "))", "if a; then ", "; fi", ";"],
   );
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
       const command = pieces.join("");
       const plan = planCommand(command);
-      if (!plan.isBackground) return expect(plan.command).toBe(command);
+      if (!plan.isBackground) {
+        expect(plan.command).toBe(command);
+        return;
+      }
       const cut = [...command.matchAll(/&/g)].map(({ index }) => [
         command.slice(0, index) + command.slice(index + 1),
         `${command.slice(0, index)} ${command.slice(index + 1)}`,
@@ -204,6 +254,11 @@ test("whatever it is given, at most one & is missing from what it answers", () =
     }),
     { numRuns: 2000 },
   );
+});
+
+test("an inner & is found in a substitution that only newer shells know", () => {
+  const command = ["echo $", "{ job & }"].join("");
+  expect(planCommand(command)).toEqual({ command, isBackground: false, leavesChildren: true });
 });
 
 test("a script of 200 KB is promoted", () => {
@@ -238,6 +293,14 @@ test.each([
   expect(planCommand(command)).toEqual({ command, isBackground: false, leavesChildren: false });
 });
 
+/**
+ * Bash reads this before the command. A subshell does not inherit the trap; every job inherits the copy of
+ * the output, so that a run is over when its last job is, wherever that one prints to.
+ */
+const BEFORE = `exec 9>&1
+trap ': > "$MARKS/returned"' EXIT
+`;
+
 interface BashRun {
   /** One for each job. */
   readonly ends: readonly string[];
@@ -258,22 +321,20 @@ echo early >> "$MARKS/ends"
 
 async function runInBash(command: string): Promise<BashRun> {
   using dir = openTempDir();
-  const [bin, marks, cwd] = ["bin", "marks", "cwd"].map((name) => join(dir.path, name)) as [
-    string,
-    string,
-    string,
-  ];
-  for (const path of [bin, marks, cwd]) mkdirSync(path);
-  writeFileSync(join(bin, "job"), JOB, { mode: 0o755 });
-  writeFileSync(join(marks, "ends"), "");
-  // Bash reads this file before the command. A subshell does not inherit the trap.
-  writeFileSync(join(marks, "env"), `trap ': > "$MARKS/returned"' EXIT\n`);
-  const PATH = [bin, process.env["PATH"]].join(delimiter);
-  const env = { PATH, MARKS: marks, BASH_ENV: join(marks, "env"), LC_ALL: "C.UTF-8" };
-  // Ends when the last job has closed its output, as jobs with a redirected output are waited for by `exec`.
+  const cwd = join(dir.path, "cwd");
+  mkdirSync(cwd);
+  writeFileSync(join(dir.path, "job"), JOB, { mode: 0o755 });
+  writeFileSync(join(dir.path, "ends"), "");
+  writeFileSync(join(dir.path, "env"), BEFORE);
+  const env = {
+    PATH: [dir.path, process.env.PATH].join(delimiter),
+    MARKS: dir.path,
+    BASH_ENV: join(dir.path, "env"),
+    LC_ALL: "C.UTF-8",
+  };
   const { stdout } = await runProgram(["bash", "-c", command], { cwd, env });
   return {
-    ends: readFileSync(join(marks, "ends"), "utf8").split("\n").filter(Boolean),
+    ends: readFileSync(join(dir.path, "ends"), "utf8").split("\n").filter(Boolean),
     printed: stdout.split("\n").sort(),
   };
 }

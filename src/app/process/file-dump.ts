@@ -54,7 +54,6 @@ function withoutSudo(words: readonly string[]): readonly string[] {
   let at = 1;
   for (let word = words[at]; word?.startsWith("-") === true; word = words[at]) {
     at += SUDO_VALUED.test(word) ? 2 : 1;
-    if (word === "--") break;
   }
   return words.slice(at);
 }
