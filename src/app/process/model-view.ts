@@ -2,7 +2,14 @@ import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Truncated } from "#contract/tools/process.ts";
 import type { LogFiles } from "#log/log-files.ts";
-import { costOf, findHeadCut, findStart, findTailCut } from "./view-cuts.ts";
+import {
+  CHARACTER_BYTES,
+  costOf,
+  countUnfinished,
+  findHeadCut,
+  findStart,
+  findTailCut,
+} from "./view-cuts.ts";
 import { RangeReader, type Run, type Span } from "./view-read.ts";
 import { describeBinary, describeOmission, isBinary, toPlainText } from "./view-text.ts";
 
@@ -28,12 +35,15 @@ export interface ModelView {
 export interface ModelRange extends Span {
   /** Bytes that the text may have. */
   readonly budget?: number;
+  /** More may follow: a character that is unfinished at the end is left to the next view. */
+  readonly isOpen?: boolean;
 }
 
 /** Below, a marker and a line beside it do not fit. */
 const LEAST_BUDGET_BYTES = 1024;
 /** Before the start of a part; an escape sequence that is longer than this shows its end. */
 const LOOK_BACK_BYTES = 1024;
+const NO_BYTES = new Uint8Array();
 
 /** Reads the ends of the range only and holds no more than that, however long it is. */
 export function viewForModel(source: LogFiles, range: ModelRange): ModelView {
@@ -43,9 +53,9 @@ export function viewForModel(source: LogFiles, range: ModelRange): ModelView {
       "invalid_request",
       `Output cannot be shown in ${budget} bytes; it needs ${LEAST_BUDGET_BYTES} at least.`,
     );
-  const to = Math.min(range.to, source.tail());
-  const span = { from: range.from, to };
-  if (span.from >= to) return viewOfNothing(source, span);
+  const span = spanOf(source, range);
+  const { to } = span;
+  if (!(span.from < to)) return viewOfNothing(source, span);
   const reader = new RangeReader(source, span);
   const head = reader.head(budget);
   const isWhole = head.bytes.length === to - span.from;
@@ -53,12 +63,23 @@ export function viewForModel(source: LogFiles, range: ModelRange): ModelView {
   const sample = head.bytes.length > 0 ? head : tail;
   const hidden = findStart(reader.before(LOOK_BACK_BYTES).bytes, head.bytes);
   if (isBinary(sample.bytes.subarray(sample === head ? hidden : 0)))
-    return viewOfBinary(head, span, reader);
+    return viewOfBinary(sample, span, reader);
   const shown = head.bytes.subarray(hidden);
-  if (isWhole && costOf(shown) <= budget)
-    return { text: toPlainText(shown), next: to, lost_bytes: 0, isBinary: false };
+  if (isWhole && costOf(shown) <= budget) return viewOfAll(shown, span);
   const parts = { span, budget, head: { start: span.from + hidden, bytes: shown }, tail };
   return viewOfEnds(parts, reader);
+}
+
+function spanOf(source: LogFiles, range: ModelRange): Span {
+  const span = { from: range.from, to: Math.min(range.to, source.tail()) };
+  if (range.isOpen !== true || !(span.from < span.to)) return span;
+  const to = span.to - countUnfinished(new RangeReader(source, span).tail(CHARACTER_BYTES).bytes);
+  // Alone, it was waited for long enough.
+  return to > span.from ? { ...span, to } : span;
+}
+
+function viewOfAll(shown: Uint8Array, { to }: Span): ModelView {
+  return { text: toPlainText(shown), next: to, lost_bytes: 0, isBinary: false };
 }
 
 interface Parts {
@@ -74,7 +95,7 @@ function viewOfEnds({ span, budget, head, tail }: Parts, reader: RangeReader): M
   // No number in the marker can have more digits than these; a line feed stands on either side of it.
   const longest = describeOmission({
     bytes: original,
-    lost: lost && original - 1,
+    lost: lost > 0 ? original - 1 : 0,
     offset: span.to,
   });
   const room = budget - longest.length - 2;
@@ -84,11 +105,15 @@ function viewOfEnds({ span, budget, head, tail }: Parts, reader: RangeReader): M
   const tailRoom = room - costOf(headBytes);
   const cut = findTailCut(tail.bytes, tailRoom, Math.max(0, headEnd - tail.start));
   const tailBytes = tail.bytes.subarray(cut);
+  // Behind a gap it may begin in the middle of a character.
+  const hidden = cut === 0 ? findStart(NO_BYTES, tailBytes) : 0;
   const omitted = span.to - tailBytes.length - headEnd;
+  // What is hidden at the start needs no room, and then all the rest may fit.
+  if (omitted === 0) return viewOfAll(Buffer.concat([headBytes, tailBytes]), span);
   const text = join(
     toPlainText(headBytes),
     describeOmission({ bytes: omitted, lost, offset: headEnd }),
-    toPlainText(tailBytes),
+    toPlainText(tailBytes.subarray(hidden)),
   );
   return {
     text,
@@ -104,12 +129,13 @@ function join(head: string, marker: string, tail: string): string {
   return `${first}${marker}\n${tail}`;
 }
 
-function viewOfBinary(head: Run, span: Span, reader: RangeReader): ModelView {
+function viewOfBinary(sample: Run, span: Span, reader: RangeReader): ModelView {
   const size = span.to - span.from;
-  const { text, shownBytes } = describeBinary(head.bytes, size);
+  const { text, shownBytes } = describeBinary(sample, span);
   const view = { text, next: span.to, lost_bytes: reader.lostBytes(), isBinary: true };
   if (shownBytes === size) return view;
-  return { ...view, truncated: truncatedAt(span, span.from + shownBytes, size - shownBytes) };
+  const offset = sample.start === span.from ? span.from + shownBytes : span.from;
+  return { ...view, truncated: truncatedAt(span, offset, size - shownBytes) };
 }
 
 function viewOfNothing(source: LogFiles, { from }: Span): ModelView {

@@ -3,8 +3,7 @@ import { PlainText } from "#app/read/export-text.ts";
 
 /** So far a cut goes out of its way for the end of a line, but never more than a quarter of its room. */
 const NEAR_BYTES = 1024;
-/** Behind the first byte of a character; a range may begin with these. */
-const CHARACTER_REST_BYTES = 3;
+export const CHARACTER_BYTES = 4;
 const REPLACEMENT_BYTES = 3;
 const LF = 0x0a;
 const ESC = 0x1b;
@@ -79,8 +78,24 @@ export function findStart(before: Uint8Array, bytes: Uint8Array): number {
 export function characterAt(bytes: Uint8Array, at: number): number {
   const lead = bytes[at] ?? 0;
   if (lead < 0x80) return 1;
-  const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  const length = lengthBy(lead);
   return at + length <= bytes.length && isUtf8(bytes.subarray(at, at + length)) ? length : 0;
+}
+
+/** Bytes at the end that are the beginning of a character. */
+export function countUnfinished(bytes: Uint8Array): number {
+  for (let count = 1; count < CHARACTER_BYTES; count += 1) {
+    const byte = bytes.at(-count);
+    if (!isRest(byte)) return byte !== undefined && lengthBy(byte) > count ? count : 0;
+  }
+  return 0;
+}
+
+/** As the first byte of a character has it. */
+function lengthBy(lead: number): number {
+  if (lead < 0xc0) return 1;
+  if (lead < 0xe0) return 2;
+  return lead < 0xf0 ? 3 : CHARACTER_BYTES;
 }
 
 function* places(bytes: Uint8Array): Generator<Place> {
@@ -111,7 +126,7 @@ function findLastLine(bytes: Uint8Array): number {
 
 function countRest(bytes: Uint8Array): number {
   let count = 0;
-  while (count < CHARACTER_REST_BYTES && isRest(bytes[count])) count += 1;
+  while (count < CHARACTER_BYTES - 1 && isRest(bytes[count])) count += 1;
   return count;
 }
 

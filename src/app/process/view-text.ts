@@ -1,9 +1,12 @@
 import { PlainText } from "#app/read/export-text.ts";
 import { characterAt } from "./view-cuts.ts";
+import type { Run, Span } from "./view-read.ts";
 
 const SAMPLE_BYTES = 8 * 1024;
 /** Of a sample that may be no text before it counts as none. */
 const NO_TEXT_SHARE = 0.1;
+/** Bytes that a cut character leaves at an end; too few to judge by. */
+const CUT_BYTES = 3;
 const HEX_BYTES = 256;
 const HEX_LINE_BYTES = 16;
 const FIRST_PRINTABLE = 0x20;
@@ -26,7 +29,7 @@ export function toPlainText(bytes: Uint8Array): string {
     .join("\n");
 }
 
-/** Judged by its beginning. A character that is cut off at the end is no fault of the text. */
+/** Judged by its beginning. */
 export function isBinary(bytes: Uint8Array): boolean {
   const sample = bytes.subarray(0, SAMPLE_BYTES);
   if (sample.includes(0)) return true;
@@ -44,16 +47,18 @@ export interface Binary {
   readonly shownBytes: number;
 }
 
-/** In place of what cannot be read: how much there is, and how it begins. */
-export function describeBinary(bytes: Uint8Array, size: number): Binary {
+/** In place of what cannot be read: how much there is, and how it begins, or what is left of it. */
+export function describeBinary({ start, bytes }: Run, { from, to }: Span): Binary {
   const shown = Buffer.from(bytes.subarray(0, HEX_BYTES));
   const lines: string[] = [];
   for (let at = 0; at < shown.length; at += HEX_LINE_BYTES) {
     const line = shown.subarray(at, at + HEX_LINE_BYTES).toString("hex");
     lines.push(line.replace(/..(?=.)/g, "$& "));
   }
-  const which = shown.length < size ? `the first ${shown.length} are` : "they are";
-  const title = `[binary output of ${size} bytes; ${which}, in hexadecimal:]`;
+  const some =
+    start === from ? `the first ${shown.length}` : `${shown.length} from offset ${start} on`;
+  const which = shown.length < to - from ? `; ${some}` : "";
+  const title = `[binary output, ${to - from} bytes${which} in hexadecimal:]`;
   return { text: `${[title, ...lines].join("\n")}\n`, shownBytes: shown.length };
 }
 
@@ -69,9 +74,6 @@ export function describeOmission({ bytes, lost, offset }: Omission): string {
   if (lost >= bytes) return `[... ${bytes} bytes are lost, from offset ${offset} on ...]`;
   return `[... ${bytes} bytes omitted, ${lost} of them are lost; read the others from offset ${offset} ...]`;
 }
-
-/** Bytes that a cut character leaves at an end; too few to judge by. */
-const CUT_BYTES = 3;
 
 function isStrange(byte: number): boolean {
   return byte === DEL || (byte < FIRST_PRINTABLE && !TEXT_CONTROLS.has(byte));

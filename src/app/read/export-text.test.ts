@@ -52,6 +52,7 @@ test.each([
   ["a sequence that is cancelled", "\x1b[12\x18text", "text"],
   ["a sequence that another one ends", "\x1b[12\x1b[mtext", "text"],
   ["a line feed inside of a sequence", "a\x1b[1\nmb", "a\nb"],
+  ["a sequence that ends in a character of two units", "a\x1b😀b\x1b\u{1005b}c", "abc"],
   ["CR LF", "a\r\nb\r\r\nc\n", "a\nb\nc\n"],
   ["a line that is drawn again", "10%\r50%\r100%\r\ndone", "100%\ndone"],
   ["a return at the end", "100%\r", "100%"],

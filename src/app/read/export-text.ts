@@ -46,8 +46,9 @@ export class PlainText {
         done += this.#line.write(run);
         if (at >= text.length) break;
       }
-      done += this.#control(text.charCodeAt(at));
-      at += 1;
+      const code = text.codePointAt(at) ?? 0;
+      done += this.#control(code);
+      at += code > LAST_UNIT ? 2 : 1;
     }
     return done;
   }
@@ -171,6 +172,8 @@ const ESC = 0x1b;
 const SPACE = 0x20;
 const DEL = 0x7f;
 const STRING_END = 0x9c;
+/** A character beyond it is two units of a string, and a sequence takes both or none. */
+const LAST_UNIT = 0xffff;
 
 /** Of one line that are held; a terminal's own are far shorter. */
 const LINE_UNITS = 64 * 1024;
@@ -200,7 +203,7 @@ function after(state: Exclude<State, "ground">, code: number): State {
   if (state === "sequence") return code >= 0x40 ? "ground" : "sequence";
   if (code < 0x30) return "designation";
   if (state === "designation") return "ground";
-  return INTRODUCED[String.fromCharCode(code)] ?? "ground";
+  return INTRODUCED[String.fromCodePoint(code)] ?? "ground";
 }
 
 function isFirstHalf(text: string, at: number): boolean {

@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import * as z from "zod";
 import { limits } from "#contract/limits.ts";
 import { parseRequest } from "#contract/parse.ts";
-import { parseDuration, ToolDuration } from "./duration.ts";
+import { ToolDuration } from "./duration.ts";
+import { parseDuration } from "./parse-duration.ts";
 
 const DAY_MS = 86_400_000;
 const LONGEST_MS = 3650 * DAY_MS;
