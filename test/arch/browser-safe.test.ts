@@ -4,8 +4,9 @@ import { isTest, listFiles, readFile, root } from "./sources.ts";
 
 const contract = listFiles("src/contract/**/*.ts").filter((file) => !isTest(file));
 const client = listFiles("src/client/**/*.ts").filter((file) => !isTest(file));
-/** What only Node has, used without an import. */
-const NODE_GLOBALS = /\b(?:process\.(?!ts\b)|Buffer\b|setImmediate\b|__dirname\b|__filename\b|require\()/;
+/** What only Node has, used without an import. An operation may be named after a process, so its members are named. */
+const NODE_GLOBALS =
+  /\b(?:process\.(?:argv|cwd|env|execPath|exit\b|hrtime|kill|memory|nextTick|on|pid|platform|std|umask|version)|Buffer\b|setImmediate\b|__dirname\b|__filename\b|require\()/;
 
 test("the contract bundles for a browser with nothing but itself and zod", async () => {
   const inputs = Object.keys((await bundle(contract)).metafile.inputs);
