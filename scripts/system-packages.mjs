@@ -7,12 +7,14 @@ import { join } from "node:path";
 /** Program and the Debian package that brings it. */
 const NEEDED = [
   ["bash", "bash"],
+  ["dialog", "dialog"],
   ["less", "less"],
   ["mount", "mount"],
   ["ps", "procps"],
   ["python3", "python3"],
   ["setsid", "util-linux"],
   ["tmux", "tmux"],
+  ["vi", "vim-tiny"],
 ];
 
 /** Answers a sentence for each program that could not be had. */

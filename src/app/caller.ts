@@ -15,6 +15,11 @@ export interface Caller {
   readonly env: Readonly<Record<string, string>>;
   readonly work_dir: string;
   readonly umask: number | undefined;
+  /**
+   * Whose processes the tools for models start and see; the others do not exist for them. Absent = what he starts is
+   * his token's, and he sees all of his workspaces.
+   */
+  readonly process_owner?: string | undefined;
   /** His soft limit of open files. */
   readonly open_files?: number | undefined;
 }

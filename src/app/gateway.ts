@@ -6,6 +6,7 @@ import { LOCAL_WORKSPACE } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
 import type { Health } from "#contract/operations/server.ts";
 import type { Operations } from "#contract/operations.ts";
+import type { Tools } from "#contract/tools/tools.ts";
 import type { HostClient } from "#host/socket/client.ts";
 import type { HostHealth } from "#host/socket/methods.ts";
 import type { Store } from "#store/store.ts";
@@ -15,6 +16,7 @@ import type { Caller } from "./caller.ts";
 import { type HostLink, openHostLink } from "./live/host-link.ts";
 import { SessionBoard } from "./live/session-board.ts";
 import { SessionFeeds } from "./live/session-feeds.ts";
+import { createProcessOperations } from "./process/process.ts";
 import { createEventOperations } from "./read/events.ts";
 import { createExportOperations } from "./read/export.ts";
 import { createOutputOperations } from "./read/output.ts";
@@ -28,6 +30,7 @@ import { createShellOperations } from "./shell/shell.ts";
 import { createTaskOperations } from "./task.ts";
 import { createTicketOperations, type ExchangedTicket, exchangeTicket } from "./ticket.ts";
 import { createTokenOperations, findIdentity } from "./token.ts";
+import { createTools } from "./tools.ts";
 import { createPlaces, createWorkspaceOperations } from "./workspace.ts";
 
 /** Those that a door answers by itself. */
@@ -42,6 +45,8 @@ export interface Gateway extends AsyncDisposable {
   knows(caller: Caller): boolean;
   exchangeTicket(ticket: string): ExchangedTicket;
   operations(caller: Caller): GatewayOperations;
+  /** What a model of the caller may be given. */
+  tools(caller: Caller): Tools;
   health(caller: Caller | undefined): Promise<Health>;
   /** Undefined when no host answers. */
   hostHealth(): Promise<HostHealth | undefined>;
@@ -111,6 +116,7 @@ export function openGateway(deps: GatewayDeps): Gateway {
       token_id === undefined || store.tokens.findById(token_id) !== undefined,
     exchangeTicket: (ticket) => exchangeTicket({ store, audit }, ticket),
     operations: (caller) => createGatewayOperations(parts, caller),
+    tools: (caller) => createTools({ ...parts, places: createPlaces(store), ...FROM_AFAR }, caller),
     health: (caller) => describeHealth(parts, caller),
     hostHealth: () => findHostHealth(parts),
     link,
@@ -130,6 +136,9 @@ interface Parts extends GatewayDeps {
   readonly audit: Audit;
 }
 
+/** Who asks over the network is somewhere else, and has tools of its own for files. */
+const FROM_AFAR = { requireWorkdir: true, hasFileTool: false };
+
 function createGatewayOperations(parts: Parts, caller: Caller): GatewayOperations {
   const { store } = parts;
   const places = createPlaces(store);
@@ -143,6 +152,7 @@ function createGatewayOperations(parts: Parts, caller: Caller): GatewayOperation
     ...createExportOperations(parts, caller),
     ...createSessionsEvents(parts, caller),
     ...createShellOperations({ ...parts, store: store.shells, places, folder }, caller),
+    ...createProcessOperations({ ...parts, places, ...FROM_AFAR }, caller),
     ...createWorkspaceOperations(parts, caller),
     ...createTaskOperations(parts, caller),
     ...createTokenOperations(parts, caller),

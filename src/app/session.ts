@@ -228,7 +228,7 @@ function workspaceMismatch({ task_id, workspace_id }: Task, named: string): Faul
   );
 }
 
-function refuseOurNames(env: Readonly<Record<string, string>>): void {
+export function refuseOurNames(env: Readonly<Record<string, string>>): void {
   const name = Object.keys(env).find((key) => key.startsWith("REINS_"));
   if (name === undefined) return;
   throw new Fault("invalid_request", `env: ${name} is set by Reins itself, as every REINS_ name`, {

@@ -32,7 +32,7 @@ export async function openLocal(): Promise<Local> {
 }
 
 /** Workspaces and tasks are the server's; here is one workspace, and it is ours. */
-const localPlaces = { hasWorkspace: () => true, findTask: () => undefined };
+export const localPlaces = { hasWorkspace: () => true, findTask: () => undefined };
 
 export function findDataDir(): string {
   const { REINS_HOME: home, XDG_STATE_HOME: state } = process.env;

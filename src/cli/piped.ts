@@ -11,7 +11,12 @@ export interface PipedOptions {
   readonly since: number | undefined;
   readonly json: boolean;
   readonly forwardsInput: boolean;
+  /** Aborted when nobody wants to wait any longer; the session goes on. */
+  readonly patience?: AbortSignal;
 }
+
+/** As of timeout(1): the wait was over first. */
+export const LATE_EXIT = 124;
 
 const LEAVING = ["SIGHUP", "SIGTERM"] as const;
 const RETRY_MS = 50;
@@ -23,6 +28,7 @@ export async function runPiped(
   options: PipedOptions,
 ): Promise<number> {
   const { session_id } = session;
+  const { patience } = options;
   using watch = await local.host.watch(session_id);
   using source = openOutput(local.dir.sessions, session_id);
   using signals = onSignals(local, session_id);
@@ -31,13 +37,17 @@ export async function runPiped(
   const following = {
     since: options.since ?? source.first(),
     until: "exit",
-    signal: signals.over,
+    signal: AbortSignal.any([signals.over, ...(patience === undefined ? [] : [patience])]),
   } as const;
   for await (const chunk of followOutput(source, watch, following)) await writer.write(chunk);
   const { leftBy } = signals;
   if (leftBy !== undefined) {
     process.stderr.write(`reins: left; ${session_id} goes on, reins attach brings you back\n`);
     return 128 + constants.signals[leftBy];
+  }
+  if (patience?.aborted === true && watch.session.state.kind === "running") {
+    process.stderr.write(`reins: ${session_id} goes on, reins wait waits for its end\n`);
+    return LATE_EXIT;
   }
   await writer.end(watch.session);
   return codeOf(watch.session);

@@ -1,10 +1,55 @@
 import { resolve } from "node:path";
-import { findDataDir, ownCommand } from "./context.ts";
+import { Writable } from "node:stream";
+import { describeCaller, findDataDir, ownCommand } from "./context.ts";
 import { parseOptions, refuseWords } from "./options.ts";
 import { version } from "./version.ts";
 
 /** Serves until it is told to stop; the sessions go on without it. */
 export async function run(argv: readonly string[]): Promise<number> {
+  const [first, ...rest] = argv;
+  return first === "mcp" ? await serveMcp(rest) : await serveHttp(argv);
+}
+
+/** Until the client closes stdin. Stdout is the protocol's. */
+async function serveMcp(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parseOptions(argv, {
+    owner: { type: "string" },
+    "data-dir": { type: "string" },
+  });
+  refuseWords(positionals);
+  const stdout = takeStdout();
+  const { runMcp } = await import("#daemon/mcp.ts");
+  const stopping = new AbortController();
+  void onStop().then(() => stopping.abort());
+  await runMcp({
+    dataDir: dataDirOf(values),
+    version: version(),
+    command: ownCommand(),
+    env: process.env,
+    caller: describeCaller(),
+    owner: values.owner,
+    signal: stopping.signal,
+    stdin: process.stdin,
+    stdout,
+    stderr: process.stderr,
+  });
+  return 0;
+}
+
+/**
+ * From now on stdout is the protocol's: what anything else in this process prints there goes to stderr, because one
+ * stray line would end the conversation.
+ */
+function takeStdout(): Writable {
+  const { stdout, stderr } = process;
+  const write = stdout.write.bind(stdout);
+  stdout.write = stderr.write.bind(stderr);
+  return new Writable({
+    write: (chunk: Buffer, encoding, done) => void write(chunk, encoding, done),
+  });
+}
+
+async function serveHttp(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseOptions(argv, {
     listen: { type: "string" },
     "public-url": { type: "string" },
@@ -18,7 +63,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const { openGatewayDaemon, readFlags } = await import("#daemon/gateway.ts");
   const stopped = onStop();
   await using gateway = await openGatewayDaemon({
-    dataDir: values["data-dir"] === undefined ? findDataDir() : resolve(values["data-dir"]),
+    dataDir: dataDirOf(values),
     version: version(),
     command: ownCommand(),
     env: process.env,
@@ -38,6 +83,10 @@ export async function run(argv: readonly string[]): Promise<number> {
   );
   await stopped;
   return 0;
+}
+
+function dataDirOf({ "data-dir": named }: { readonly "data-dir"?: string | undefined }): string {
+  return named === undefined ? findDataDir() : resolve(named);
 }
 
 /** The first asks to stop; by the second the process ends as it would by itself. */

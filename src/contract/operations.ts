@@ -1,6 +1,7 @@
 import type * as z from "zod";
 import { accessOperations } from "./operations/access.ts";
 import type { OperationSpec } from "./operations/operation-spec.ts";
+import { processOperations } from "./operations/process.ts";
 import { readingOperations } from "./operations/reading.ts";
 import { serverOperations } from "./operations/server.ts";
 import { sessionOperations } from "./operations/session.ts";
@@ -15,6 +16,7 @@ export const operations = {
   ...sessionOperations,
   ...readingOperations,
   ...shellOperations,
+  ...processOperations,
   ...workspaceOperations,
   ...accessOperations,
   ...serverOperations,
@@ -22,6 +24,10 @@ export const operations = {
 
 export type OperationName = keyof typeof operations;
 export type OperationInput<N extends OperationName> = z.input<(typeof operations)[N]["input"]>;
+/** What a handler is given. The durations of processes have become milliseconds on the way in. */
+export type HandlerInput<N extends OperationName> = N extends `process.${string}`
+  ? z.output<(typeof operations)[N]["input"]>
+  : OperationInput<N>;
 export type OperationOutput<N extends OperationName> = z.output<(typeof operations)[N]["output"]>;
 type Answers<N extends OperationName> = (typeof operations)[N]["answers"];
 
@@ -55,7 +61,7 @@ export type HandledName = {
 /** One handler for each operation. */
 export type Operations = {
   readonly [N in HandledName]: (
-    input: OperationInput<N>,
+    input: HandlerInput<N>,
     options?: { readonly signal?: AbortSignal },
   ) => Promise<OperationAnswer<N>>;
 };

@@ -9,7 +9,9 @@ import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { openDataDir } from "#host/data-dir.ts";
 import { findHost, openHost } from "#host/start-host.ts";
+import type { AnswerMcp } from "#http/mcp.ts";
 import { type HttpServer, type HttpServerOptions, openHttpServer } from "#http/server.ts";
+import type { EndpointDeps } from "#mcp/endpoint.ts";
 import { allowedForNetwork } from "#proc/environment.ts";
 import { openLocalToken } from "#store/local-token.ts";
 import { openStore } from "#store/store.ts";
@@ -67,6 +69,7 @@ export async function openGatewayDaemon(options: GatewayOptions): Promise<Gatewa
       gateway,
       clock: systemClock,
       log,
+      mcp: createLazyMcp({ tools: gateway.tools, version, clock: systemClock, log }),
       publicUrl: config.public_url,
       tls,
       ...(patience === undefined ? {} : { patience }),
@@ -79,6 +82,17 @@ export async function openGatewayDaemon(options: GatewayOptions): Promise<Gatewa
   });
   const owned = stack.move();
   return { url: server.url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** Loaded for the first who comes for it: it is large, and a gateway starts often. */
+function createLazyMcp(deps: EndpointDeps): AnswerMcp {
+  let endpoint: Promise<AnswerMcp> | undefined;
+  return async (request, visit) => {
+    endpoint ??= import("#mcp/endpoint.ts").then(({ createMcpEndpoint }) =>
+      createMcpEndpoint(deps),
+    );
+    return (await endpoint)(request, visit);
+  };
 }
 
 export interface ServeFlags {

@@ -21,6 +21,14 @@ test("argv runs as it is, a line runs in the shell, and neither is a login shell
   });
 });
 
+test("a line that begins like an option is none", () => {
+  for (const command of ["-x; echo a", "+e"])
+    expect(planLaunch({ command, path }, "/s")).toMatchObject({
+      argv: [expect.any(String), "-c", ` ${command}`],
+      caption: command,
+    });
+});
+
 test("a line that is longer than an argument may be becomes a private script", () => {
   using temp = mkdtempDisposableSync(join(tmpdir(), "reins-launch-"));
   const command = `: ${"x".repeat(200_000)}`;

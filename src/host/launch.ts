@@ -33,7 +33,9 @@ export function planLaunch(request: LaunchRequest, dir: string): Launch {
   if (request.command === undefined) return { argv: [shell, "-l"], shell, caption: shell };
   const caption = request.command.trim().split("\n")[0] ?? "";
   if (Buffer.byteLength(request.command) <= limits.argument_bytes) {
-    return { argv: [shell, "-c", request.command], shell, caption };
+    // A line that begins like an option would be taken for one.
+    const line = /^[-+]/.test(request.command) ? ` ${request.command}` : request.command;
+    return { argv: [shell, "-c", line], shell, caption };
   }
   // The kernel takes at most 128 KiB in one argument.
   const file = join(dir, SCRIPT_FILE);

@@ -184,6 +184,19 @@ test("after a close the session is exited and readable, not gone", async () => {
   expect(readOutput(session)).toBe("kept");
 });
 
+test("what an ended session has left running can still be signalled as its tree", async () => {
+  await using host = openTestSessions();
+  const { session, child } = await host.open();
+  child.leftovers = 2;
+  child.exit({ exit_code: 0, signal: null });
+  expect(session.signal("SIGTERM", "tree")).toBe(2);
+  expect(child.treeSignals).toEqual(["SIGTERM"]);
+  const refused = expect.objectContaining({ code: "already_exited" });
+  expect(() => session.signal("SIGTERM", "foreground")).toThrow(refused);
+  child.leftovers = 0;
+  expect(() => session.signal("SIGTERM", "tree")).toThrow(refused);
+});
+
 test("input, resize and signals are refused once closing has begun", async () => {
   await using host = openTestSessions();
   const { session, child } = await host.open();

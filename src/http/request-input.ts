@@ -31,6 +31,7 @@ const pathIds = {
   workspace_id: [WorkspaceId, "workspace_not_found"],
   shell_id: [ShellId, "shell_not_found"],
   token_id: [TokenId, "token_not_found"],
+  process_id: [SessionId, "process_not_found"],
 } as const;
 
 /** An id in a path that cannot be one belongs to nothing, so nothing is found there. */

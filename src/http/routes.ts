@@ -15,6 +15,7 @@ import { describeFaultAt, isExecdPath, noExecdRoute } from "./dialects/execd-fau
 import { execdRoutes, findExecdHandler } from "./dialects/execd-routes.ts";
 import { admit, checkPlace, type DoorDeps, identify, type Visit, withoutSecrets } from "./door.ts";
 import { findHandler, type Handler } from "./handlers.ts";
+import { type AnswerMcp, answerMcp, MCP_PATH, type McpRequest } from "./mcp.ts";
 import type { RequestCounts } from "./metrics.ts";
 import type { OpenVisits } from "./open-visits.ts";
 import { checkPathIds, fieldOf, mergeInput, parseBody, readBody } from "./request-input.ts";
@@ -29,6 +30,7 @@ export interface RouteDeps extends DoorDeps {
   /** Aborted when the server stops: streams end with it. */
   readonly stopping: AbortSignal;
   readonly nextRequestId: () => string;
+  readonly mcp?: AnswerMcp | undefined;
 }
 
 interface Variables {
@@ -74,6 +76,8 @@ export function createRoutes(deps: RouteDeps): Hono<RouteEnv> {
     const find = (caller: Caller | undefined) => findExecdHandler(deps, spec, caller);
     app.on(method, path, (c) => answer(deps, c, { name: spec.name, spec, find }));
   }
+  const { mcp } = deps;
+  if (mcp !== undefined) app.all(MCP_PATH, (c) => answerMcp({ ...deps, mcp }, mcpRequest(c)));
   app.notFound((c) => refusal(c, noRoute(c.req.method, c.req.path)));
   app.onError((error, c) => {
     const fault = asFault(error);
@@ -126,6 +130,16 @@ async function answer(
   // Nobody will read it.
   await response.body?.cancel();
   return new Response(null, response);
+}
+
+function mcpRequest(c: Context<RouteEnv>): McpRequest {
+  c.set("operation", "mcp");
+  return {
+    raw: c.req.raw,
+    visit: visitOf(c),
+    onCaller: ({ user_id }) => c.set("user_id", user_id),
+    onSent: (sent) => c.env.onSent?.(sent),
+  };
 }
 
 /** A reason of its own would be an error with a stack, made for every request. */

@@ -12,6 +12,7 @@ import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { FailedLogins } from "./failed-logins.ts";
 import { faultResponse } from "./fault-response.ts";
+import type { AnswerMcp } from "./mcp.ts";
 import { RequestCounts } from "./metrics.ts";
 import { OpenVisits } from "./open-visits.ts";
 import { createOrigins } from "./origins.ts";
@@ -37,6 +38,8 @@ export interface HttpServerOptions {
   readonly port: number;
   readonly publicUrl?: string | undefined;
   readonly tls?: { readonly key: string; readonly cert: string } | undefined;
+  /** Answers MCP; absent = not served. */
+  readonly mcp?: AnswerMcp | undefined;
   /** Overrides for tests. */
   readonly patience?: Patience;
 }
@@ -101,7 +104,7 @@ interface Serving {
 }
 
 function serve(server: Server, options: HttpServerOptions, serving: Serving): Upgrades {
-  const { gateway, clock, log, hostname, port, publicUrl, tls, patience } = options;
+  const { gateway, clock, log, hostname, port, publicUrl, tls, patience, mcp } = options;
   const isTls = tls !== undefined;
   const counts = new RequestCounts();
   const nextRequestId = () => randomId("req");
@@ -110,7 +113,16 @@ function serve(server: Server, options: HttpServerOptions, serving: Serving): Up
     origins: createOrigins({ hostname, port, isTls, publicUrl }),
     failedLogins: new FailedLogins(clock),
   };
-  const routes = createRoutes({ ...door, ...serving, clock, log, counts, isTls, nextRequestId });
+  const routes = createRoutes({
+    ...door,
+    ...serving,
+    clock,
+    log,
+    counts,
+    isTls,
+    nextRequestId,
+    mcp,
+  });
   const onError = (error: unknown) => log.error("a socket failed", { error });
   const outbox = { clock, counts, onError, ...patience };
   const upgrades = new Upgrades({

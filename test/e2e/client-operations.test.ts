@@ -56,6 +56,21 @@ test("every operation that answers with JSON is called and answers by its schema
   expect((await call("shell.list", {})).shells).toHaveLength(1);
   await call("shell.close", { shell_id });
 
+  const late = await call("process.execute", {
+    command: "cat",
+    workdir: "/",
+    timeout: "100ms",
+    tty: true,
+  });
+  // An answer may have an error of its own; that is no refusal.
+  expect(late).toMatchObject({ timed_out: true, error: "command timed out after 100ms" });
+  const [process] = (await call("process.list", { running: true })).processes;
+  const process_id = process?.process_id ?? ("" as never);
+  await call("process.input", { process_id, eof: true });
+  expect(await call("process.wait", { process_id })).toMatchObject({ exit_code: 0 });
+  await call("process.output", { process_id });
+  await call("process.signal", { process_id, signal: "kill" });
+
   const { token_id } = await call("token.create", { user_id: "ann", role: "viewer" });
   expect((await call("token.list", { user_id: "ann" })).tokens).toHaveLength(1);
   await call("token.revoke", { token_id });

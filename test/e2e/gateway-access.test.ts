@@ -65,6 +65,12 @@ const task = (more: object = {}): Row[] => [
 const shell = (more: object = {}): Row[] => [
   { input: ({ shell_id }) => ({ shell_id, ...more }), missing: "shell_not_found" },
 ];
+const process = (more: object = {}): Row[] => [
+  {
+    input: ({ session_id }) => ({ process_id: session_id, ...more }),
+    missing: "process_not_found",
+  },
+];
 const command = { kind: "command", command: "true" };
 
 /** Every operation has its rows; one that is added to the table of operations fails here until it has. */
@@ -98,6 +104,12 @@ const rows: Readonly<Record<OperationName, readonly Row[]>> = {
   "shell.get": shell(),
   "shell.close": shell(),
   "shell.run": shell({ command: "true" }),
+  "process.execute": [{ input: () => ({ command: "true", workdir: "/" }) }],
+  "process.list": [free()],
+  "process.output": process(),
+  "process.wait": process({ timeout: 0 }),
+  "process.signal": process({ signal: "terminate" }),
+  "process.input": process({ text: "x" }),
   "workspace.create": [{ input: () => ({ name: "one more" }), everywhere: true }],
   "workspace.list": [free()],
   "workspace.get": [inWorkspace()],

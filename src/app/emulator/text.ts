@@ -4,7 +4,7 @@ import type { Emulator } from "./emulator.ts";
 import { type CoreLine, cellAt } from "./emulator-core.ts";
 import { printable } from "./printable.ts";
 
-export type RenderedText = Pick<ScreenText, "cursor" | "title" | "alternate" | "lines">;
+export type RenderedText = Pick<ScreenText, "cursor" | "title" | "alternate" | "lines" | "modes">;
 
 /** What stands on the screen, without the scrollback. */
 export function renderText(emulator: Emulator): RenderedText {
@@ -23,6 +23,10 @@ export function renderText(emulator: Emulator): RenderedText {
     },
     title: printable(core._inputHandler._windowTitle).slice(0, limits.title_chars),
     alternate: active === alt,
+    modes: {
+      application_cursor: core.coreService.decPrivateModes.applicationCursorKeys,
+      bracketed_paste: core.coreService.decPrivateModes.bracketedPasteMode,
+    },
   };
 }
 

@@ -168,7 +168,8 @@ function toResult(
   return { ...outcome, for: input.for, tail: watch.tail, state: session.state };
 }
 
-function takeSlot(feeds: SessionFeeds): Disposable {
+/** Throws `too_many`; whoever waits on these feeds holds one. */
+export function takeSlot(feeds: SessionFeeds): Disposable {
   const taken = waitsOn.get(feeds) ?? 0;
   if (taken >= limits.waits)
     throw new Fault(

@@ -16,6 +16,8 @@ export const ScreenText = z.strictObject({
   title: z.string(),
   alternate: z.boolean(),
   lines: z.array(z.string()),
+  /** What the program has asked of its terminal that changes how it is to be typed to. */
+  modes: z.strictObject({ application_cursor: z.boolean(), bracketed_paste: z.boolean() }),
 });
 export type ScreenText = z.infer<typeof ScreenText>;
 

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { limits } from "#contract/limits.ts";
 import { parseRequest } from "#contract/parse.ts";
 import { ToolDuration } from "./duration.ts";
-import { parseDuration } from "./parse-duration.ts";
+import { describeDuration, parseDuration } from "./parse-duration.ts";
 
 const DAY_MS = 86_400_000;
 const LONGEST_MS = 3650 * DAY_MS;
@@ -95,3 +95,15 @@ test.each([-1, "-1s", "soon", "", null, true, [], {}, Number.NaN, undefined])(
     );
   },
 );
+
+test.each([
+  [250, "250ms"],
+  [1500, "1.5s"],
+  [10_000, "10s"],
+  [60_000, "1m"],
+  [3_900_000, "1h5m"],
+  [DAY_MS + 500, "1d0.5s"],
+])("%i ms are said as %s, which means the same", (ms, text) => {
+  expect(describeDuration(ms)).toBe(text);
+  expect(parseDuration(text)).toBe(ms);
+});

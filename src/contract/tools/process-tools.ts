@@ -64,7 +64,9 @@ export const ProcessOutput = z.strictObject({
   process_id: ProcessId,
   since: Since,
   max_bytes: MaxBytes,
-  wait: wait("Wait this long for what wait_for says, then answer what is there. Default: 0."),
+  wait: wait(
+    "Wait this long for what wait_for says, then answer what is there. Default: 10s with wait_for or pattern, else no wait.",
+  ),
   wait_for: z
     .enum(["exit", "output", "regex"])
     .optional()

@@ -60,10 +60,14 @@ export const terminalTools = {
   },
   terminal_type: {
     description:
-      "Type text and press keys in a terminal, then see the screen once it has settled. Text goes first, then keys in order.",
+      "Type text and press keys in a terminal, then see the screen once it has settled. Text goes first, then keys in order. A program that thinks for a while shows its answer later: wait for that with terminal_wait.",
     input: z.strictObject({
       terminal_id: TerminalId,
-      text: z.string().max(limits.input_bytes).optional().describe("What to type, as it is."),
+      text: z
+        .string()
+        .max(limits.input_bytes)
+        .optional()
+        .describe("What to type; a newline in it is the Enter key."),
       keys: z
         .array(z.string().max(20))
         .max(limits.labels)
@@ -75,7 +79,7 @@ export const terminalTools = {
         .boolean()
         .optional()
         .describe(
-          "Send the text as a paste, if the program understands that: newlines in it do not submit.",
+          'Send the text as a paste: in a program that understands pastes, newlines in it do not submit. Control characters are left out. Submit it with keys: ["enter"].',
         ),
       since: Since,
       settle: wait("Wait until nothing has been printed for this long. Default 300ms; 0: do not."),
@@ -125,7 +129,12 @@ export const sessionTools = {
     input: z.strictObject({
       running: z.boolean().optional().describe("true: only what runs."),
       q: z.string().max(limits.title_chars).optional().describe("Words in the title or command."),
-      limit: z.int().min(1).max(limits.list_most).optional().describe("At most so many."),
+      limit: z
+        .int()
+        .min(1)
+        .max(limits.list_most)
+        .optional()
+        .describe("At most so many, the newest first. Default 50."),
     }),
     output: z.strictObject({ sessions: z.array(Session), omitted: z.int() }),
     hints: reads,
@@ -156,7 +165,10 @@ export const sessionTools = {
       "Type into a session. Somebody else may hold control of it: then this is refused unless you take it.",
     input: z.strictObject({
       session_id: SessionId.describe("The session."),
-      text: z.string().max(limits.input_bytes).describe("What to type, as it is."),
+      text: z
+        .string()
+        .max(limits.input_bytes)
+        .describe("What to type; on a terminal a newline in it is the Enter key."),
       enter: z.boolean().optional().describe("Press Enter behind it."),
       takeover: z.boolean().optional().describe("Take control from whoever holds it."),
     }),

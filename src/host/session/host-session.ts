@@ -197,7 +197,10 @@ export class HostSession {
     this.changes.emit();
   }
 
+  /** What an ended session has left running is still its tree. */
   signal(signal: SignalName, scope: "foreground" | "tree"): number {
+    const left = scope === "tree" && !this.isLive ? (this.#child?.signalTree(signal) ?? 0) : 0;
+    if (left > 0) return left;
     const child = this.#liveChild();
     return scope === "tree" ? child.signalTree(signal) : child.signalForeground(signal);
   }

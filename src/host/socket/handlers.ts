@@ -56,6 +56,7 @@ function sessionHandlers({ sessions }: HandlerContext) {
     "session.create": async (params) => (await sessions.create(params)).view(),
     "session.list": (params) => listSessions(sessions.all(), params),
     "session.get": (params) => sessions.get(params.session_id).view(),
+    "session.labels": (params) => ({ labels: sessions.get(params.session_id).record.labels }),
     "session.rename": (params) => {
       const session = sessions.get(params.session_id);
       session.rename(params.title);

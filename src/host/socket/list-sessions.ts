@@ -1,6 +1,6 @@
 import { limits } from "#contract/limits.ts";
-import type { Session } from "#contract/session.ts";
 import type { HostSession } from "#host/session/host-session.ts";
+import type { HostMethods } from "./methods.ts";
 import type { RequestOf } from "./requests.ts";
 
 type ListRequest = RequestOf<"session.list">;
@@ -9,7 +9,7 @@ type ListRequest = RequestOf<"session.list">;
 export function listSessions(
   all: readonly HostSession[],
   request: ListRequest,
-): { readonly sessions: readonly Session[]; readonly cursor: string | null } {
+): HostMethods["session.list"]["result"] {
   const sorted = all
     .filter((session) => matches(session, request))
     .toSorted((a, b) => (placeOf(a) < placeOf(b) ? 1 : -1));
@@ -21,6 +21,7 @@ export function listSessions(
   return {
     sessions: page.map((session) => session.view()),
     cursor: last !== undefined && rest.length > page.length ? placeOf(last) : null,
+    total: sorted.length,
   };
 }
 

@@ -13,6 +13,7 @@ export const features = [
   "any_label",
   "inline",
   "typing",
+  "session_labels",
 ] as const;
 
 export interface Hello {
@@ -88,9 +89,18 @@ export interface HostMethods {
   "session.create": { params: HostCreate; result: Session };
   "session.list": {
     params: HostList;
-    result: { readonly sessions: readonly Session[]; readonly cursor: string | null };
+    result: {
+      readonly sessions: readonly Session[];
+      readonly cursor: string | null;
+      /** How many match, on all pages; an older host does not say. */
+      readonly total?: number;
+    };
   };
   "session.get": { params: BySession; result: Session };
+  "session.labels": {
+    params: BySession;
+    result: { readonly labels: Readonly<Record<string, string>> };
+  };
   "session.rename": { params: BySession & { readonly title: string }; result: Session };
   "session.close": {
     params:

@@ -31,6 +31,7 @@ export const requests = {
     q: z.string().max(limits.title_chars).optional(),
   }),
   "session.get": z.object({ session_id }),
+  "session.labels": z.object({ session_id }),
   "session.rename": z.object({ session_id, title: Title }),
   "session.close": z.object({
     session_id,

@@ -1,0 +1,110 @@
+import type { Caller } from "#app/caller.ts";
+import type { SessionFeeds } from "#app/live/session-feeds.ts";
+import { viewForModel } from "#app/process/model-view.ts";
+import type { Patterns } from "#app/read/patterns.ts";
+import { createWaitOperations, takeSlot } from "#app/read/wait.ts";
+import { createSessionOperations, type SessionDeps } from "#app/session.ts";
+import { openVisibleFeed } from "#app/visible-session.ts";
+import type { Clock } from "#base/clock.ts";
+import { limits } from "#contract/limits.ts";
+import type { ToolInput, Tools } from "#contract/tools/tools.ts";
+import type { HostList } from "#host/socket/methods.ts";
+import { wanted } from "./screen-wait.ts";
+import { encodeTyped } from "./typed-text.ts";
+import { checkLength, type Part, takeTurn, typeParts } from "./typing.ts";
+
+export type SessionTools = Pick<
+  Tools,
+  "session_list" | "session_read" | "session_send" | "session_wait"
+>;
+
+export interface SessionToolDeps extends SessionDeps {
+  readonly feeds: SessionFeeds;
+  readonly patterns: Patterns;
+  readonly clock: Clock;
+}
+
+const SESSIONS_LISTED = 50;
+const WAIT_LONGEST_MS = 30_000;
+const IDLE_MS = 1000;
+
+/** Every session that the caller may see, whoever opened it. */
+export function createSessionTools(deps: SessionToolDeps, caller: Caller): SessionTools {
+  const { link, feeds, clock } = deps;
+  const operations = {
+    ...createSessionOperations(deps, caller),
+    ...createWaitOperations(deps, caller),
+  };
+  return {
+    session_list: async ({ running = false, q, limit = SESSIONS_LISTED }) => {
+      const host = await link.connect();
+      const state = running ? { state: "live" as const } : {};
+      const request = { ...state, q, limit, ...scopeOf(caller) };
+      const { sessions, total = sessions.length } = await host.call("session.list", request);
+      return { sessions: [...sessions], omitted: total - sessions.length };
+    },
+    session_read: async ({ session_id, since, max_bytes }) => {
+      using feed = await openVisibleFeed(feeds, caller, session_id);
+      // The state before the tail: what has ended is read to its end.
+      const { state } = feed.session;
+      const from = since ?? feed.output.first();
+      const budget = max_bytes ?? limits.model_output_bytes;
+      const seen = viewForModel(feed.output, { from, to: feed.watch.tail, budget });
+      const omitted_bytes = seen.truncated?.omitted_bytes ?? 0;
+      return { output: seen.text, offset: from, next_offset: seen.next, omitted_bytes, state };
+    },
+    session_send: async (input, { signal } = {}) => {
+      using _slot = takeSlot(feeds);
+      using feed = await openVisibleFeed(feeds, caller, input.session_id);
+      const parts = describeParts(input, feed.session.mode);
+      checkLength(parts);
+      const { takeover } = input;
+      const typist = { feed, clock, input: operations["session.input"], takeover, signal };
+      await takeTurn(feed, () => typeParts(typist, parts));
+      return { success: true, message: describeSent(parts) };
+    },
+    session_wait: async (input, options) => {
+      const { matched, offset, end, tail, state } = await operations["session.wait"](
+        describeWait(input),
+        options,
+      );
+      return { matched, offset, end, tail, state };
+    },
+  };
+}
+
+function scopeOf({ workspaces }: Caller): Pick<HostList, "any_label"> {
+  return workspaces === "*" ? {} : { any_label: { name: "workspace_id", values: workspaces } };
+}
+
+/** On a terminal a line end is the Enter key; what reads from a pipe reads lines. */
+function describeParts(
+  { text, enter = false }: ToolInput<"session_send">,
+  mode: "pty" | "pipe",
+): Part[] {
+  if (mode === "pipe") {
+    const bytes = enter ? `${text}\n` : text;
+    return bytes === "" ? [] : [{ kind: "text", bytes }];
+  }
+  return [
+    ...(text === "" ? [] : [{ kind: "text", bytes: encodeTyped(text) } as const]),
+    ...(enter ? [{ kind: "key", bytes: "\r" } as const] : []),
+  ];
+}
+
+function describeSent(parts: readonly Part[]): string {
+  const bytes = parts.reduce((sum, part) => sum + Buffer.byteLength(part.bytes), 0);
+  return bytes === 0 ? "there was nothing to type" : `typed ${bytes} bytes`;
+}
+
+function describeWait({ session_id, since, timeout, idle, ...input }: ToolInput<"session_wait">) {
+  if (input.for === "text") wanted(input.text, "text");
+  if (input.for === "regex") wanted(input.pattern, "pattern");
+  return {
+    session_id,
+    ...input,
+    ...(since === undefined ? {} : { since }),
+    idle_ms: Math.min(Math.max(idle ?? IDLE_MS, 1), limits.wait_longest_ms),
+    timeout_ms: Math.min(timeout ?? WAIT_LONGEST_MS, limits.wait_longest_ms),
+  };
+}

@@ -1,0 +1,151 @@
+import { addAbortListener } from "node:events";
+import type { Caller } from "#app/caller.ts";
+import type { SessionFeed } from "#app/live/session-feeds.ts";
+import { openWaitEnding, type WaitEnding } from "#app/read/wait-scan.ts";
+import type { Clock } from "#base/clock.ts";
+import { Fault } from "#contract/fault.ts";
+import { limits } from "#contract/limits.ts";
+import type { SignalName } from "#contract/signals.ts";
+import type { SignalResult, ToolSignal } from "#contract/tools/process.ts";
+import type { ToolInput } from "#contract/tools/tools.ts";
+import { isLive } from "./result.ts";
+import { openVisibleProcess, type ProcessDeps, recordAction } from "./visible-process.ts";
+
+export const systemNames: Readonly<Record<ToolSignal, SignalName>> = {
+  terminate: "SIGTERM",
+  kill: "SIGKILL",
+  interrupt: "SIGINT",
+  hangup: "SIGHUP",
+  quit: "SIGQUIT",
+  usr1: "SIGUSR1",
+  usr2: "SIGUSR2",
+};
+
+/** The end of a grandchild is told by nobody, so it is looked for: soon at first, then less often. */
+const LOOK_FIRST_MS = 10;
+const LOOK_SLOWEST_MS = 500;
+
+/** To the whole tree, also when its first process has gone. */
+export async function signalProcess(
+  deps: ProcessDeps,
+  caller: Caller,
+  {
+    input,
+    signal,
+  }: { readonly input: ToolInput<"process_signal">; readonly signal: AbortSignal | undefined },
+): Promise<SignalResult> {
+  const { process_id, escalate_after } = input;
+  using feed = await openVisibleProcess(deps, caller, process_id);
+  const name = systemNames[input.signal];
+  const tree = openTree(deps, process_id);
+  const reached = await tree.send(name);
+  if (reached === 0) return { success: true, message: "already exited", signal_used: null };
+  const { session } = feed;
+  recordAction(deps, caller, { action: "session.signalled", session, details: { signal: name } });
+  const sent = `${name} was sent to ${reached} ${reached === 1 ? "process" : "processes"}`;
+  if (escalate_after === undefined) return { success: true, message: sent, signal_used: name };
+  using patience = openWaitEnding(deps.clock, escalate_after, signal);
+  if (await isGone(tree, patience)) {
+    await untilReaped(deps, feed, signal);
+    return ended(name);
+  }
+  recordAction(deps, caller, {
+    action: "session.signalled",
+    session,
+    details: { signal: "SIGKILL" },
+  });
+  const result = await kill(tree, { deps, signal, name });
+  if (result.success) await untilReaped(deps, feed, signal);
+  return result;
+}
+
+/** Dead is not yet exited: who hears that it has ended must not find it running. */
+async function untilReaped(
+  { clock }: ProcessDeps,
+  { watch }: SessionFeed,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  using ending = openWaitEnding(clock, limits.tree_kill_ms, signal);
+  await watch.until(({ session }) => !isLive(session.state), ending);
+}
+
+interface Tree {
+  readonly clock: Clock;
+  send(name: SignalName): Promise<number>;
+  count(): Promise<number>;
+}
+
+function openTree({ link, clock }: ProcessDeps, session_id: string): Tree {
+  return {
+    clock,
+    send: async (signal) => {
+      const host = await link.connect();
+      const request = { session_id, signal, scope: "tree" } as const;
+      const { signalled } = await host.call("session.signal", request).catch(nobody);
+      return signalled;
+    },
+    count: async () => {
+      const host = await link.connect();
+      return (await host.call("session.tree", { session_id })).processes;
+    },
+  };
+}
+
+function nobody(error: unknown): { readonly signalled: number } {
+  if (error instanceof Fault && error.code === "already_exited") return { signalled: 0 };
+  throw error;
+}
+
+/** Whoever forks while we kill is killed at the next look. */
+async function kill(
+  tree: Tree,
+  {
+    deps,
+    signal,
+    name,
+  }: {
+    readonly deps: ProcessDeps;
+    readonly signal: AbortSignal | undefined;
+    readonly name: SignalName;
+  },
+): Promise<SignalResult> {
+  using ending = openWaitEnding(deps.clock, limits.tree_kill_ms, signal);
+  const count = async () => {
+    await tree.send("SIGKILL");
+    return await tree.count();
+  };
+  if (await isGone({ clock: deps.clock, count }, ending)) {
+    const message =
+      name === "SIGKILL" ? "ended by SIGKILL" : `${name} was not enough: SIGKILL ended it`;
+    return { success: true, message, signal_used: "SIGKILL" };
+  }
+  const left = await tree.count();
+  return {
+    success: false,
+    message: `${left} of its processes could not be ended, not even by SIGKILL`,
+    signal_used: "SIGKILL",
+  };
+}
+
+function ended(name: SignalName): SignalResult {
+  return { success: true, message: `ended by ${name}`, signal_used: name };
+}
+
+async function isGone(
+  { clock, count }: Pick<Tree, "clock" | "count">,
+  ending: WaitEnding,
+): Promise<boolean> {
+  for (let pause = LOOK_FIRST_MS; ; pause = Math.min(2 * pause, LOOK_SLOWEST_MS)) {
+    if ((await count()) === 0) return true;
+    ending.throwIfAborted();
+    if (ending.isOver) return false;
+    await passed(clock, pause, ending.signal);
+  }
+}
+
+async function passed(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  using _timer = clock.timer(ms, resolve);
+  using _abort = addAbortListener(signal, () => resolve());
+  await promise;
+}

@@ -1,0 +1,89 @@
+import { resolve } from "node:path";
+import { openLocal } from "#cli/context.ts";
+import { parseOptions, splitCommand } from "#cli/options.ts";
+import { LATE_EXIT, runPiped } from "#cli/piped.ts";
+import { Fault } from "#contract/fault.ts";
+import { limits } from "#contract/limits.ts";
+import type { Session } from "#contract/session.ts";
+import type { ProcessResult } from "#contract/tools/process.ts";
+import type { ToolInput } from "#contract/tools/tools.ts";
+import { openLocalTools, parseTime } from "./local-tools.ts";
+
+const options = {
+  background: { type: "boolean" },
+  timeout: { type: "string" },
+  lifetime: { type: "string" },
+  cwd: { type: "string" },
+  tty: { type: "boolean" },
+  json: { type: "boolean" },
+} as const;
+const VALUED = ["--timeout", "--lifetime", "--cwd"];
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const { ours, command } = splitCommand(argv, VALUED);
+  const { values } = parseOptions(ours, options);
+  const input = createInput(values, command);
+  using local = await openLocal();
+  const started = Promise.withResolvers<Session>();
+  using tools = openLocalTools(local, started.resolve);
+  const leaving = new AbortController();
+  const running = tools.execute(input, { signal: leaving.signal });
+  if (values.json === true) {
+    const result = await running;
+    process.stdout.write(`${JSON.stringify(result)}\n`);
+    return codeOf(result);
+  }
+  const session = await Promise.race([started.promise, running.then(() => started.promise)]);
+  if (values.background === true) {
+    await running;
+    process.stdout.write(`${session.session_id}\n`);
+    return 0;
+  }
+  const late = new AbortController();
+  const waited = Promise.allSettled([running.then((result) => endPatience(result, late))]);
+  const following = { since: 0, json: false, forwardsInput: false, patience: late.signal };
+  const code = await runPiped(local, session, following);
+  // It has ended, or a signal sends us away: nobody needs the tool's own answer.
+  if (code !== LATE_EXIT) leaving.abort();
+  const [answer] = await waited;
+  return code === LATE_EXIT && answer.status === "fulfilled" ? codeOf(answer.value) : code;
+}
+
+function endPatience(result: ProcessResult, late: AbortController): ProcessResult {
+  if (result.running) late.abort();
+  return result;
+}
+
+type Values = ReturnType<typeof parseOptions<typeof options>>["values"];
+
+/** Without a time it waits for the end, as a shell would. */
+function createInput(values: Values, words: readonly string[]): ToolInput<"execute"> {
+  const lifetime = parseTime(values.lifetime, "lifetime");
+  const command = toLine(words);
+  if (command.trim() === "")
+    throw new Fault("invalid_request", "say what to run: reins exec -- COMMAND");
+  return {
+    command,
+    timeout: parseTime(values.timeout, "timeout") ?? limits.duration_ms,
+    ...(values.background === true ? { run_in_background: true } : {}),
+    ...(lifetime === undefined ? {} : { lifetime }),
+    ...(values.cwd === undefined ? {} : { workdir: resolve(values.cwd) }),
+    ...(values.tty === true ? { tty: true } : {}),
+  };
+}
+
+/** One word is a line for the shell; several are a program and its arguments, as they are. */
+function toLine(words: readonly string[]): string {
+  const [first = "", ...rest] = words;
+  return rest.length === 0 ? first : words.map(quote).join(" ");
+}
+
+function quote(word: string): string {
+  if (/^[\w@%+:,./-]+$/.test(word)) return word;
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function codeOf({ exit_code, running, timed_out }: ProcessResult): number {
+  if (!running) return exit_code ?? 1;
+  return timed_out === true ? LATE_EXIT : 0;
+}

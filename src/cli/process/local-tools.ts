@@ -1,0 +1,42 @@
+import { createHostLink } from "#app/live/host-link.ts";
+import { SessionFeeds } from "#app/live/session-feeds.ts";
+import { createProcessTools, type ProcessTools } from "#app/process/process.ts";
+import { openPatterns } from "#app/read/patterns.ts";
+import { systemClock } from "#base/clock.ts";
+import { describeCaller, type Local, localPlaces } from "#cli/context.ts";
+import { Fault } from "#contract/fault.ts";
+import type { Session } from "#contract/session.ts";
+import { parseDuration } from "#contract/tools/parse-duration.ts";
+
+/** The tools for models in this process, for the user of this machine. */
+export function openLocalTools(
+  { host, dir }: Local,
+  onStarted?: (session: Session) => void,
+): ProcessTools & Disposable {
+  const link = createHostLink(host);
+  const patterns = openPatterns();
+  const tools = createProcessTools(
+    {
+      link,
+      feeds: new SessionFeeds(link, dir.sessions),
+      patterns,
+      clock: systemClock,
+      places: localPlaces,
+      requireWorkdir: false,
+      hasFileTool: false,
+      onStarted,
+    },
+    describeCaller(),
+  );
+  return { ...tools, [Symbol.dispose]: () => patterns[Symbol.dispose]() };
+}
+
+export function parseTime(text: string | undefined, name: string): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = parseDuration(text);
+  if (ms !== undefined) return ms;
+  throw new Fault(
+    "invalid_request",
+    `--${name}: ${JSON.stringify(text)} is no time such as 30s, 5m or 1h30m`,
+  );
+}

@@ -1,0 +1,45 @@
+import { systemNames } from "#app/process/signal.ts";
+import { openLocal } from "#cli/context.ts";
+import { parseOptions } from "#cli/options.ts";
+import { findTarget } from "#cli/target.ts";
+import { Fault } from "#contract/fault.ts";
+import { findSignal } from "#contract/signals.ts";
+import type { ToolSignal } from "#contract/tools/process.ts";
+import { openLocalTools, parseTime } from "./local-tools.ts";
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parseOptions(argv, {
+    "escalate-after": { type: "string" },
+    json: { type: "boolean" },
+  });
+  const [word = "", name = "", ...others] = positionals;
+  // An empty word is a variable that was not set: it must not end whatever is the newest.
+  if (word.trim() === "" || name.trim() === "" || others.length > 0)
+    throw new Fault("invalid_request", "say which and what: reins signal ID SIGNAL");
+  const signal = getToolSignal(name);
+  const escalate_after = parseTime(values["escalate-after"], "escalate-after");
+  using local = await openLocal();
+  using tools = openLocalTools(local);
+  const { session_id } = await findTarget(local.operations, word);
+  const result = await tools.process_signal({
+    process_id: session_id,
+    signal,
+    ...(escalate_after === undefined ? {} : { escalate_after }),
+  });
+  const line = values.json === true ? JSON.stringify(result) : `${session_id} ${result.message}`;
+  process.stdout.write(`${line}\n`);
+  return result.success ? 0 : 1;
+}
+
+/** By the tool's name or the system's: `terminate`, `TERM`, `SIGTERM`. */
+function getToolSignal(name: string): ToolSignal {
+  // The keys of the table are the tool's signals.
+  const known = Object.keys(systemNames) as ToolSignal[];
+  const system = findSignal(name);
+  const found = known.find((key) => key === name || systemNames[key] === system);
+  if (found !== undefined) return found;
+  throw new Fault(
+    "invalid_request",
+    `${JSON.stringify(name)} cannot be sent; known are ${Object.values(systemNames).join(", ")}`,
+  );
+}

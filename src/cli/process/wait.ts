@@ -1,0 +1,27 @@
+import { openLocal } from "#cli/context.ts";
+import { parseOptions } from "#cli/options.ts";
+import { LATE_EXIT } from "#cli/piped.ts";
+import { printable } from "#cli/printable.ts";
+import { findTarget } from "#cli/target.ts";
+import { Fault } from "#contract/fault.ts";
+import { limits } from "#contract/limits.ts";
+import { openLocalTools, parseTime } from "./local-tools.ts";
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parseOptions(argv, {
+    timeout: { type: "string" },
+    json: { type: "boolean" },
+  });
+  const [word, ...others] = positionals;
+  if (word === undefined || word.trim() === "" || others.length > 0)
+    throw new Fault("invalid_request", "say which: reins wait ID (reins ps lists them)");
+  const timeout = parseTime(values.timeout, "timeout") ?? limits.duration_ms;
+  using local = await openLocal();
+  using tools = openLocalTools(local);
+  const { session_id } = await findTarget(local.operations, word);
+  const result = await tools.process_wait({ process_id: session_id, timeout });
+  if (values.json === true) process.stdout.write(`${JSON.stringify(result)}\n`);
+  else if (result.running) process.stderr.write(`reins: ${session_id} is still running\n`);
+  else if (result.error !== undefined) process.stderr.write(`reins: ${printable(result.error)}\n`);
+  return result.running ? LATE_EXIT : (result.exit_code ?? 1);
+}

@@ -1,0 +1,222 @@
+import { existsSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { tools } from "#contract/tools/tools.ts";
+import { waitFor } from "#test/harness/eventually.ts";
+import { binPath } from "#test/harness/host.ts";
+import { type Era, openStdioMcp, textOf } from "#test/harness/mcp.ts";
+import { findProcesses, isAlive } from "#test/harness/processes.ts";
+import { openReins, type Reins } from "#test/harness/reins.ts";
+
+const eras: readonly Era[] = ["legacy", "modern"];
+const UNKNOWN = "ses_0123456789abcdef";
+
+test.each(eras)("a client of the %s protocol lists and calls every tool", async (era) => {
+  await using reins = await openReins();
+  await using mcp = await openStdioMcp(reins, { era });
+  const listed = (await mcp.client.listTools()).tools.map(({ name }) => name);
+  expect(listed).toEqual(Object.keys(tools));
+  expect(await mcp.call("execute", { command: "pwd; echo $REINS_AGENT$REINS_HOME" })).toMatchObject(
+    {
+      success: true,
+      output: `${reins.path}\n1\n`,
+      exit_code: 0,
+      running: false,
+    },
+  );
+  const { background_process_id: process_id = "" } = await mcp.call("execute", {
+    command: "read line; echo got $line; exit 3",
+    tty: true,
+    run_in_background: true,
+  });
+  expect(await mcp.call("process_list", { running: true })).toMatchObject({
+    processes: [{ process_id, running: true }],
+  });
+  expect(await mcp.call("process_input", { process_id, text: "it", enter: true })).toMatchObject({
+    success: true,
+  });
+  expect(await mcp.call("process_wait", { process_id, timeout: "30s" })).toMatchObject({
+    exit_code: 3,
+    output: expect.stringContaining("got it"),
+  });
+  expect(await mcp.call("process_output", { process_id })).toMatchObject({ running: false });
+  expect(await mcp.call("process_signal", { process_id, signal: "kill" })).toMatchObject({
+    signal_used: null,
+  });
+});
+
+test("a client drives a terminal and looks at sessions", async () => {
+  await using reins = await openReins();
+  await using mcp = await openStdioMcp(reins);
+  const { terminal_id } = await mcp.call("terminal_open", { command: "cat" });
+  const typed = await mcp.call("terminal_type", { terminal_id, text: "hello", keys: ["enter"] });
+  expect(typed.screen).toBe("hello\nhello");
+  expect(await mcp.call("terminal_screen", { terminal_id })).toMatchObject({
+    screen: "hello\nhello",
+    cursor: { row: 2, col: 0 },
+  });
+  const waited = { terminal_id, for: "text", text: "hello", timeout: "10s" };
+  expect(await mcp.call("terminal_wait", waited)).toMatchObject({ matched: true });
+  const session_id = terminal_id;
+  const { sessions } = await mcp.call("session_list", { running: true });
+  expect(sessions.map((session) => session.session_id)).toEqual([session_id]);
+  expect(await mcp.call("session_send", { session_id, text: "again", enter: true })).toMatchObject({
+    success: true,
+  });
+  const question = { session_id, for: "text", text: "again", timeout: "10s" };
+  expect(await mcp.call("session_wait", question)).toMatchObject({ matched: true });
+  expect((await mcp.call("session_read", { session_id })).output).toContain("again");
+  expect(await mcp.call("terminal_close", { terminal_id })).toMatchObject({ success: true });
+});
+
+test("what is refused is an answer that names the fault", async () => {
+  await using reins = await openReins();
+  await using mcp = await openStdioMcp(reins);
+  const process_id = UNKNOWN;
+  expect(await mcp.refused("process_output", { process_id })).toMatch(/^process_not_found: /);
+  expect(await mcp.refused("process_wait", { process_id })).toMatch(/^process_not_found: /);
+  expect(await mcp.refused("terminal_screen", { terminal_id: UNKNOWN })).toMatch(/_not_found: /);
+  expect(await mcp.refused("session_read", { session_id: UNKNOWN })).toMatch(
+    /^session_not_found: /,
+  );
+  const bad = [
+    { command: "" },
+    { command: "true", timeout: "soon" },
+    { command: "true", timeout: -1 },
+  ];
+  for (const input of bad)
+    expect(await mcp.refused("execute", input)).toMatch(/^invalid_request: (command|timeout): /);
+  const signal = "SIGWHAT";
+  expect(await mcp.refused("process_signal", { process_id, signal })).toMatch(/^invalid_request: /);
+  await expect(mcp.client.callTool({ name: "nothing", arguments: {} })).rejects.toThrow("nothing");
+  expect(await reins.sessions()).toEqual([]);
+});
+
+test("a host that cannot be reached is an answer, and a later call finds the next one", async () => {
+  await using reins = await openReins();
+  // By this path it would start a host.
+  const bin = join(reins.path, "reins");
+  symlinkSync(binPath, bin);
+  await using mcp = await openStdioMcp(reins, { bin });
+  const command = "echo here";
+  expect((await mcp.call("execute", { command })).output).toBe("here\n");
+  rmSync(bin);
+  const pid = (await reins.hostPid()) ?? 0;
+  process.kill(pid, "SIGKILL");
+  await waitFor("the host is gone", () => !isAlive(pid));
+  expect(await mcp.refused("execute", { command })).toMatch(/^host_unavailable: /);
+  expect(await mcp.refused("process_list", {})).toMatch(/^host_unavailable: /);
+  symlinkSync(binPath, bin);
+  expect((await mcp.call("execute", { command })).output).toBe("here\n");
+});
+
+test("cancelling a call frees the wait, and the process goes on", async () => {
+  await using reins = await openReins();
+  await using mcp = await openStdioMcp(reins);
+  const cancel = new AbortController();
+  const command = `touch ${reins.path}/started; while [ ! -e ${reins.path}/go ]; do sleep 0.1; done; echo went on`;
+  const call = mcp.client.callTool(
+    { name: "execute", arguments: { command, timeout: "1h" } },
+    { signal: cancel.signal },
+  );
+  call.catch(() => undefined);
+  await waitFor("it runs", () => existsSync(join(reins.path, "started")));
+  cancel.abort();
+  await expect(call).rejects.toThrow();
+  const { processes } = await mcp.call("process_list", { running: true });
+  expect(processes).toMatchObject([{ command, running: true }]);
+  await mcp.call("execute", { command: "touch go" });
+  const process_id = processes[0]?.process_id;
+  expect(await mcp.call("process_wait", { process_id, timeout: "30s" })).toMatchObject({
+    output: "went on\n",
+    exit_code: 0,
+  });
+});
+
+test("a long wait tells that it still waits", async () => {
+  await using reins = await openReins();
+  await using mcp = await openStdioMcp(reins);
+  const heard: unknown[] = [];
+  const command = `while [ ! -e go ]; do sleep 0.1; done`;
+  const call = mcp.client.callTool(
+    { name: "execute", arguments: { command, timeout: "1h" } },
+    { onprogress: (progress) => void heard.push(progress) },
+  );
+  await waitFor("progress is told", () => heard.length > 0);
+  expect(heard[0]).toMatchObject({ message: expect.stringContaining("execute still waits") });
+  await mcp.call("execute", { command: "touch go" });
+  expect(textOf(await call)).toMatch(/^\[exit code 0 after /);
+});
+
+test("after kill -9 the next server of the same owner has the process, its output and its exit code", async () => {
+  await using reins = await openReins();
+  const process_id = await startAndKill(reins, []);
+  await using next = await openStdioMcp(reins);
+  expect(await next.call("process_list", {})).toMatchObject({
+    processes: [{ process_id, running: true, background: true }],
+  });
+  await next.call("execute", { command: "touch go" });
+  expect(await next.call("process_wait", { process_id, timeout: "30s" })).toMatchObject({
+    output: "before\nafter\n",
+    exit_code: 7,
+    running: false,
+  });
+});
+
+test("another owner does not know of the process, by whatever name it is another", async () => {
+  await using reins = await openReins();
+  const process_id = await startAndKill(reins, ["--owner", "ada"]);
+  const others = [
+    { args: ["--owner", "bob"] },
+    {},
+    { name: "other-client" },
+    { cwd: join(reins.path, "user") },
+  ];
+  for (const other of others) {
+    await using mcp = await openStdioMcp(reins, other);
+    expect((await mcp.call("process_list", {})).processes).toEqual([]);
+    expect(await mcp.refused("process_output", { process_id })).toBe(
+      `process_not_found: there is no process ${process_id}`,
+    );
+    expect(await mcp.refused("process_signal", { process_id, signal: "kill" })).toContain(
+      "no process",
+    );
+  }
+  await using same = await openStdioMcp(reins, { args: ["--owner", "ada"], name: "other-client" });
+  expect((await same.call("process_list", {})).processes).toMatchObject([{ process_id }]);
+});
+
+test("the client's name and the directory are the owner that is not named", async () => {
+  await using reins = await openReins();
+  const process_id = await startAndKill(reins, []);
+  for (const other of [{ name: "other-client" }, { cwd: join(reins.path, "user") }]) {
+    await using mcp = await openStdioMcp(reins, other);
+    expect((await mcp.call("process_list", {})).processes).toEqual([]);
+  }
+  await using modern = await openStdioMcp(reins, { era: "modern" });
+  expect((await modern.call("process_list", {})).processes).toMatchObject([{ process_id }]);
+});
+
+/** A process in the background whose server is gone; it ends with 7 once there is a file `go`. */
+async function startAndKill(reins: Reins, args: readonly string[]): Promise<string> {
+  await using mcp = await openStdioMcp(reins, { args });
+  const { background_process_id } = await mcp.call("execute", {
+    command: `echo before; while [ ! -e ${reins.path}/go ]; do sleep 0.1; done; echo after; exit 7`,
+    run_in_background: true,
+  });
+  const process_id = background_process_id ?? "";
+  await mcp.call("process_output", { process_id, wait_for: "output", wait: "30s" });
+  process.kill(mcp.pid, "SIGKILL");
+  await waitFor("the server is gone", () => !isAlive(mcp.pid));
+  return process_id;
+}
+
+test("a server whose client closes it ends, and what it has started goes on", async () => {
+  await using reins = await openReins();
+  const command = `sleep 98${process.pid}`;
+  const mcp = await openStdioMcp(reins);
+  await mcp.call("execute", { command, run_in_background: true });
+  await mcp[Symbol.asyncDispose]();
+  await waitFor("the server is gone", () => !isAlive(mcp.pid));
+  expect(findProcesses(command)).not.toEqual([]);
+});

@@ -1,0 +1,76 @@
+import type { Caller } from "#app/caller.ts";
+import { createHostLink } from "#app/live/host-link.ts";
+import { SessionFeeds } from "#app/live/session-feeds.ts";
+import { createProcessTools } from "#app/process/process.ts";
+import type { ProcessDeps } from "#app/process/visible-process.ts";
+import { openPatterns } from "#app/read/patterns.ts";
+import { systemClock } from "#base/clock.ts";
+import { parseRequest } from "#contract/parse.ts";
+import { processTools } from "#contract/tools/process-tools.ts";
+import type { ToolInput, ToolOutput } from "#contract/tools/tools.ts";
+import { anyPlaces, createTestCaller } from "./caller.ts";
+import type { TestHost } from "./host.ts";
+
+type Name = keyof typeof processTools;
+
+export interface TestTools {
+  /** As a model says it, through the tool's schema and back through that of its answer. */
+  call<N extends Name>(
+    name: N,
+    input: Readonly<Record<string, unknown>>,
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<ToolOutput<N>>;
+  execute(
+    command: string,
+    more?: Readonly<Record<string, unknown>>,
+  ): Promise<ToolOutput<"execute">>;
+}
+
+export interface ToolsSetting {
+  readonly caller?: Partial<Caller>;
+  readonly deps?: Partial<ProcessDeps>;
+}
+
+/** The process tools in this process, over a real host. */
+export function openTestTools(host: TestHost, setting: ToolsSetting = {}): TestTools & Disposable {
+  using stack = new DisposableStack();
+  const link = createHostLink(host.client);
+  const patterns = stack.use(openPatterns());
+  const tools = createProcessTools(
+    {
+      link,
+      feeds: new SessionFeeds(link, host.sessions),
+      patterns,
+      clock: systemClock,
+      places: anyPlaces,
+      requireWorkdir: false,
+      hasFileTool: false,
+      ...setting.deps,
+    },
+    createTestCaller(setting.caller),
+  );
+  const call: TestTools["call"] = async (name, input, options) => {
+    const { input: given, output } = processTools[name];
+    // The schema of a tool makes the input that the tool takes, and the answer is of its own.
+    const parsed = parseRequest(given, input) as ToolInput<typeof name>;
+    const tool = tools[name] as (
+      input: ToolInput<typeof name>,
+      options: object | undefined,
+    ) => Promise<unknown>;
+    return output.parse(await tool(parsed, options)) as ToolOutput<typeof name>;
+  };
+  const owned = stack.move();
+  return {
+    call,
+    execute: (command, more = {}) => call("execute", { command, timeout: "20s", ...more }),
+    [Symbol.dispose]: () => owned.dispose(),
+  };
+}
+
+let naps = 0;
+
+/** A command that sleeps as good as forever, and that no other process looks like. */
+export function createNap(): string {
+  naps += 1;
+  return `sleep 9${process.pid}.${naps}`;
+}
