@@ -4,6 +4,7 @@
 // GATEWAY_NODE_ARGS are for the Node of the gateways that it starts, such as `--cpu-prof --cpu-prof-dir /tmp`.
 import { parseArgs } from "node:util";
 import { measureEcho } from "./gateway/row-echo.ts";
+import { measureExecute } from "./gateway/row-execute.ts";
 import { measureGatewayMemory } from "./gateway/row-gateway-memory.ts";
 import { measureOutput } from "./gateway/row-output.ts";
 import { measureReattach } from "./gateway/row-reattach.ts";
@@ -34,6 +35,7 @@ const rows: Readonly<Record<string, (options: RowOptions) => Promise<Row[]>>> = 
   viewers: measureViewers,
   "gateway-memory": measureGatewayMemory,
   reattach: measureReattach,
+  execute: measureExecute,
 };
 
 const DEFAULT_RUNS = 7;

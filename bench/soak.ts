@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { limits } from "#contract/limits.ts";
+import { runHugeOutput, runManyProcesses } from "./gateway/many-processes.ts";
 import { runNeverReader } from "./gateway/never-reader.ts";
 import { runBursts, runSmallExits, type Wiring, type Wrong } from "./lib/bursts.ts";
 import { openCpuHogs } from "./lib/cpu-hogs.ts";
@@ -44,6 +45,8 @@ const soaks: Readonly<Record<string, Soak>> = {
   trees: soakTrees,
   shells: soakShells,
   "never-reader": soakNeverReader,
+  processes: (scale) => runManyProcesses(scale(1000)),
+  "huge-output": (scale) => runHugeOutput(scale(10_000) * MB),
 };
 
 /** 200 bursts of 1 MB, each followed at once by the exit, on a terminal and on pipes, on a busy machine. */

@@ -34,6 +34,7 @@ export const CreateRequest = z
     /** The caller's whole environment, or the part of the gateway's that its callers may see. */
     env: Environment,
     open_files: z.int().min(1).optional(),
+    brief: z.boolean().optional(),
     umask: z.int().min(0).max(0o777).optional(),
     cols: TerminalSize.optional(),
     rows: TerminalSize.optional(),

@@ -107,6 +107,7 @@ function createSpec(request: CreateRequest, record: SessionRecord): ChildSpec {
     work_dir: record.work_dir,
     umask: request.umask,
     open_files: request.open_files,
+    brief: request.brief,
     size: cols === null || rows === null ? undefined : { cols, rows },
     stdin: request.stdin ?? request.kind === "agent",
     env: buildEnvironment({

@@ -34,6 +34,8 @@ test("its leftover processes are asked for by their identity and marks", async (
   ended.child.finish();
   const { recoverSessions } = await import("./recovery.ts");
   const { silentLogger } = await import("#base/logger.ts");
+  // The record with the identity follows the start by a moment.
+  host.clock.advance(100);
   const { leftovers } = recoverSessions(host.folder, { clock: host.clock, log: silentLogger });
   expect(leftovers).toEqual([
     { session_id: session.id, identity: { ...child.identity }, limit_mark: child.limit_mark },

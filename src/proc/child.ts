@@ -26,6 +26,8 @@ export interface ChildSpec {
   readonly umask?: number | undefined;
   /** The soft limit of open files that it starts with. */
   readonly open_files?: number | undefined;
+  /** Probably over in a moment: its tree is then known by its marks alone, because a cgroup takes longer to join. */
+  readonly brief?: boolean | undefined;
   /** A PTY of this size; without it the child gets pipes. */
   readonly size?: TerminalSize | undefined;
   /** Pipes only: whether stdin is a pipe that can be written to, else /dev/null. */

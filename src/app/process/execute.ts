@@ -170,6 +170,8 @@ function describeProcess(
     umask: caller.umask,
     open_files: caller.open_files,
     stdin: false,
+    // Somebody waits for it; what was meant to go on is worth a cgroup.
+    brief: !isBackground,
     ...(label === undefined ? {} : { title: label }),
     ...(lifetime === undefined ? {} : { lifetime_ms: lifetime }),
     labels: {

@@ -161,11 +161,10 @@ export class HostSession {
     const child = await spawner.spawn(spec, this.#listen());
     this.#child = child;
     const { pid, start_time, boot_id } = child.identity;
-    this.#keeper.update({
-      process: { pid, start_time, boot_id },
-      limit_mark: child.limit_mark ?? null,
-    });
-    this.#keeper.happen({ kind: "spawned" });
+    this.#keeper.happenSoon(
+      { kind: "spawned" },
+      { process: { pid, start_time, boot_id }, limit_mark: child.limit_mark ?? null },
+    );
     if (this.#closing !== undefined) await this.#endTree(child);
   }
 
@@ -265,11 +264,10 @@ export class HostSession {
     this.audience.endControl();
     this.#journal.settle();
     const { reason = "exited", detail } = this.#closing ?? {};
-    this.#keeper.update({
-      exited_at: this.#now(),
-      last_io_at: this.#wallTime(this.#idle.touchedAt),
-    });
-    this.#keeper.happen({ kind: "exited", exit_code, signal, reason, detail, tail: this.tail });
+    this.#keeper.happen(
+      { kind: "exited", exit_code, signal, reason, detail, tail: this.tail },
+      { exited_at: this.#now(), last_io_at: this.#wallTime(this.#idle.touchedAt) },
+    );
     this.#journal.note({ type: "session.exited", state: this.record.state });
     this.#exited.resolve();
     this.changes.emit();

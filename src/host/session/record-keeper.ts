@@ -1,19 +1,31 @@
+import type { Clock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
 import { type SessionRecord, writeRecord } from "./session-record.ts";
 import { type Happening, transition } from "./transition.ts";
+
+const SOON_MS = 50;
 
 /** A session's record in memory and on disk. Memory is right at once; the disk follows when it can. */
 export class RecordKeeper {
   readonly #dir: string;
   readonly #log: Logger;
+  readonly #clock: Clock;
   #record: SessionRecord;
+  #soon: Disposable | undefined;
 
   constructor({
     dir,
     log,
+    clock,
     record,
-  }: { readonly dir: string; readonly log: Logger; readonly record: SessionRecord }) {
+  }: {
+    readonly dir: string;
+    readonly log: Logger;
+    readonly clock: Clock;
+    readonly record: SessionRecord;
+  }) {
     this.#dir = dir;
+    this.#clock = clock;
     this.#log = log;
     this.#record = record;
   }
@@ -32,12 +44,26 @@ export class RecordKeeper {
     this.write();
   }
 
-  happen(happening: Happening): void {
+  /** With what is known since: one write for both, because a short command costs little more than its writes. */
+  happen(happening: Happening, change: Partial<SessionRecord> = {}): void {
     const state = transition(this.#record.state, happening);
-    if (state !== this.#record.state) this.update({ state });
+    const isChange = state !== this.#record.state || Object.keys(change).length > 0;
+    if (isChange) this.update({ ...change, state });
+  }
+
+  /**
+   * The same, on disk a moment later or with the next change: a short command is over by then. A host that dies
+   * meanwhile leaves what stood there before, and finds the processes by their marks.
+   */
+  happenSoon(happening: Happening, change: Partial<SessionRecord>): void {
+    const state = transition(this.#record.state, happening);
+    this.#record = { ...this.#record, ...change, state };
+    this.#soon ??= this.#clock.timer(SOON_MS, () => this.write());
   }
 
   write(): void {
+    this.#soon?.[Symbol.dispose]();
+    this.#soon = undefined;
     try {
       writeRecord(this.#dir, this.#record);
     } catch (error) {

@@ -53,6 +53,7 @@ export interface HostCreate {
   readonly env: Readonly<Record<string, string>>;
   readonly umask?: number | undefined;
   readonly open_files?: number | undefined;
+  readonly brief?: boolean | undefined;
   readonly cols?: number | undefined;
   readonly rows?: number | undefined;
   readonly title?: string | undefined;

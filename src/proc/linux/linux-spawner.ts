@@ -71,6 +71,7 @@ function attempt<T>(argv: readonly string[], run: () => T): T {
 }
 
 function openCgroup(deps: LinuxSpawnerDeps, spec: ChildSpec): Cgroup | undefined {
+  if (spec.brief === true) return undefined;
   try {
     return deps.cgroups?.open(spec.session_id);
   } catch {
