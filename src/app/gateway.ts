@@ -72,6 +72,8 @@ export interface GatewayDeps {
   readonly home: string;
   readonly taskIdleMs: number;
   readonly shell: string | undefined;
+  /** Of `execute`. */
+  readonly defaultWaitMs: number;
   readonly isStopping: () => boolean;
 }
 

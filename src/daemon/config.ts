@@ -42,6 +42,8 @@ export const Config = z.strictObject({
   shell: Path.optional(),
   /** For terminals of tasks; 0 = never. */
   task_idle_timeout_ms: z.int().min(0).max(limits.duration_ms).optional(),
+  /** How long `execute` waits for the end of a command when it is not told. */
+  execute_wait_ms: z.int().min(1).max(limits.wait_longest_ms).optional(),
 });
 export type Config = z.infer<typeof Config>;
 

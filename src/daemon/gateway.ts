@@ -60,6 +60,7 @@ export async function openGatewayDaemon(options: GatewayOptions): Promise<Gatewa
       home: homedir(),
       taskIdleMs: config.task_idle_timeout_ms ?? limits.task_idle_ms,
       shell: config.shell,
+      defaultWaitMs: config.execute_wait_ms ?? limits.execute_wait_ms,
       isStopping: () => isStopping,
     }),
   );

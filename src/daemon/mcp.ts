@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { join } from "node:path";
 import type { Writable } from "node:stream";
 import type { Caller } from "#app/caller.ts";
 import { type HostLink, openHostLink } from "#app/live/host-link.ts";
@@ -14,6 +15,7 @@ import { openDataDir } from "#host/data-dir.ts";
 import { openHost } from "#host/start-host.ts";
 import { runMcpStdio, type StdioStreams } from "#mcp/stdio.ts";
 import { withoutMarks } from "#proc/environment.ts";
+import { readConfig } from "./config.ts";
 
 export interface McpOptions extends StdioStreams {
   readonly stderr: Writable;
@@ -82,6 +84,8 @@ function openToolDeps(options: McpOptions, { log, stack }: Opening): ToolDeps {
     // Workspaces are the server's; here is one, and it is ours.
     places: { hasWorkspace: () => true, findTask: () => undefined },
     requireWorkdir: false,
+    defaultWaitMs:
+      readConfig(join(dir.path, "config.yaml")).execute_wait_ms ?? limits.execute_wait_ms,
     hasFileTool: false,
   };
 }

@@ -50,6 +50,7 @@ test("a client that is there and says nothing keeps control of all its terminals
       home: "/",
       taskIdleMs: 0,
       shell: undefined,
+      defaultWaitMs: 1000,
       isStopping: () => false,
     }),
   );

@@ -22,6 +22,12 @@ test("a command runs where it is told to, and nowhere else", async () => {
   ]);
 });
 
+test("how long it waits by itself is a setting", async () => {
+  await using patient = await openTestGateway({ flags: { execute_wait_ms: 50 } });
+  const { body } = await patient.call("process.execute", { command: createNap(), workdir: "/" });
+  expect(body).toMatchObject({ timed_out: true, error: "command timed out after 50ms" });
+});
+
 test("a process is followed by queries: durations, offsets and patterns as text", async () => {
   const nap = createNap();
   const started = await gateway.get("process.execute", {
