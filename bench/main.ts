@@ -4,7 +4,6 @@
 // GATEWAY_NODE_ARGS are for the Node of the gateways that it starts, such as `--cpu-prof --cpu-prof-dir /tmp`.
 import { parseArgs } from "node:util";
 import { measureEcho } from "./gateway/row-echo.ts";
-import { measureExecute } from "./gateway/row-execute.ts";
 import { measureGatewayMemory } from "./gateway/row-gateway-memory.ts";
 import { measureOutput } from "./gateway/row-output.ts";
 import { measureReattach } from "./gateway/row-reattach.ts";
@@ -12,6 +11,7 @@ import { measureReplayWs } from "./gateway/row-replay-ws.ts";
 import { measureViewers } from "./gateway/row-viewers.ts";
 import { measureWs } from "./gateway/row-ws.ts";
 import { describeMachine, sayMachine } from "./machine.ts";
+import { measureExecute } from "./process/row-execute.ts";
 import { runProgram } from "./program.ts";
 import { judge, type Row, type RowOptions, renderRows } from "./row.ts";
 import { measureClose } from "./row-close.ts";

@@ -3,7 +3,6 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { limits } from "#contract/limits.ts";
-import { runHugeOutput, runManyProcesses } from "./gateway/many-processes.ts";
 import { runNeverReader } from "./gateway/never-reader.ts";
 import { runBursts, runSmallExits, type Wiring, type Wrong } from "./lib/bursts.ts";
 import { openCpuHogs } from "./lib/cpu-hogs.ts";
@@ -16,6 +15,7 @@ import { closeStubbornTrees } from "./lib/stubborn-trees.ts";
 import { openTempDir } from "./lib/temp-dir.ts";
 import { openTempHost } from "./lib/temp-host.ts";
 import { describeMachine, sayMachine } from "./machine.ts";
+import { runHugeOutput, runManyProcesses } from "./process/many-processes.ts";
 import { runProgram } from "./program.ts";
 
 interface Outcome {

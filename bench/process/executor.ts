@@ -1,6 +1,6 @@
 import { Agent, request } from "node:http";
+import type { TempGateway } from "#bench/gateway/temp-gateway.ts";
 import type { ProcessResult } from "#contract/tools/process.ts";
-import type { TempGateway } from "./temp-gateway.ts";
 
 export interface Executor extends Disposable {
   execute(input: object): Promise<ProcessResult>;

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { openTempGateway } from "#bench/gateway/temp-gateway.ts";
 import { interleave, median, pairedRatios } from "#bench/lib/statistics.ts";
 import type { Row, RowOptions } from "#bench/row.ts";
 import { openExecutor } from "./executor.ts";
-import { openTempGateway } from "./temp-gateway.ts";
 
 const COMMANDS = 60;
 

@@ -1,7 +1,7 @@
+import { openTempGateway } from "#bench/gateway/temp-gateway.ts";
 import { countDescriptors, readMemory } from "#bench/lib/process-facts.ts";
 import { median, percentile } from "#bench/lib/statistics.ts";
 import { openExecutor } from "./executor.ts";
-import { openTempGateway } from "./temp-gateway.ts";
 
 export interface ManyProcesses {
   readonly said: string;
