@@ -16,14 +16,14 @@ test.each(eras)("a client of the %s protocol lists and calls every tool", async 
   await using mcp = await openStdioMcp(reins, { era });
   const listed = (await mcp.client.listTools()).tools.map(({ name }) => name);
   expect(listed).toEqual(Object.keys(tools));
-  expect(await mcp.call("execute", { command: "pwd; echo $REINS_AGENT $REINS_HOME" })).toMatchObject(
-    {
-      success: true,
-      output: `${reins.path}\n1 ${reins.home}\n`,
-      exit_code: 0,
-      running: false,
-    },
-  );
+  expect(
+    await mcp.call("execute", { command: "pwd; echo $REINS_AGENT $REINS_HOME" }),
+  ).toMatchObject({
+    success: true,
+    output: `${reins.path}\n1 ${reins.home}\n`,
+    exit_code: 0,
+    running: false,
+  });
   const { background_process_id: process_id = "" } = await mcp.call("execute", {
     command: "read line; echo got $line; exit 3",
     tty: true,
