@@ -56,7 +56,6 @@ async function stitch(
       await using socket = await mortal.door.attach(sessionId, `?since=${next}&encoding=base64`, {
         protocols: isBinary ? ["reins.bin.v1"] : [],
       });
-      let taken = 0;
       const take = () => {
         const frames = isBinary
           ? socket.binary.splice(0).map(({ offset, bytes }) => ({ offset, bytes }))
@@ -71,12 +70,11 @@ async function stitch(
           expect(offset).toBe(next);
           parts.push(bytes);
           next += bytes.length;
-          taken += bytes.length;
         }
       };
       while (socket.closed === undefined && next < cutAt) {
         take();
-        await (taken === 0 ? setImmediate() : new Promise((resolve) => setTimeout(resolve, 1)));
+        await setImmediate();
       }
       take();
       if (socket.closed?.code === 1000) return { bytes: Buffer.concat(parts), cuts };
