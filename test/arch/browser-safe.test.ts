@@ -20,6 +20,8 @@ test("the client bundles for a browser with the few files of the contract that n
   // What is only a type is in no bundle.
   expect(inputs.filter((path) => path.startsWith("src/client/")).sort()).toEqual(client);
   expect(inputs.filter((path) => !path.startsWith("src/client/")).sort()).toEqual([
+    "src/contract/agent/create-backend.ts",
+    "src/contract/agent/create-runtime.ts",
     "src/contract/channels.ts",
     "src/contract/fault.ts",
     "src/contract/faults.ts",

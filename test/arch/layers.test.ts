@@ -30,16 +30,22 @@ const lazyLayers: Readonly<Record<string, readonly string[]>> = {
 
 /** Who may import a dependency. One folder wraps it; zod also describes what the host keeps on disk. */
 const packages: Readonly<Record<string, readonly string[]>> = {
-  zod: ["contract", "host", "store", "http", "mcp", "daemon"],
+  zod: ["contract", "host", "store", "model", "agent", "http", "mcp", "daemon"],
   koffi: ["proc"],
   "@lydell/node-pty": ["proc"],
   "@xterm/headless": ["app"],
   hono: ["http"],
   "@hono/node-server": ["http"],
   ws: ["http"],
-  unbash: ["app"],
+  unbash: ["agent", "app"],
   "@modelcontextprotocol/server": ["mcp"],
-  yaml: ["daemon"],
+  "@modelcontextprotocol/client": ["agent"],
+  yaml: ["model", "agent", "daemon"],
+  "@ai-sdk/provider": ["model"],
+  "@ai-sdk/openai": ["model"],
+  "@ai-sdk/anthropic": ["model"],
+  "@ai-sdk/google": ["model"],
+  "@ai-sdk/openai-compatible": ["model"],
 };
 
 const testPackages = [
