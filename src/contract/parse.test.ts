@@ -22,6 +22,20 @@ test("the fault names the field that is wrong", () => {
 });
 
 test.each([
+  ["session.create", { kind: "command", command: "a" }],
+  ["shell.create", {}],
+  ["process.execute", { command: "a", workdir: "/" }],
+] as const)("%s names a variable that it cannot carry", (name, request) => {
+  const { input } = operations[name];
+  const parse = (env: string) => () => parseRequest(input, { ...request, env: JSON.parse(env) });
+  const refused = { code: "invalid_request", message: expect.stringContaining("env.__proto__: ") };
+  expect(parse('{"A":"b","__proto__":"x"}')).toThrow(expect.objectContaining(refused));
+  expect(parse('{"A":"b","constructor":"x"}')()).toMatchObject({
+    env: { A: "b", constructor: "x" },
+  });
+});
+
+test.each([
   [SessionId, "ses_0123456789abcdef"],
   [TaskId, "tsk_0123456789abcdef"],
   [WorkspaceId, "wsp_0123456789abcdef"],

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, statfsSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, statfsSync } from "node:fs";
+import { errnoOf, isErrno } from "#base/errno.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 
@@ -6,6 +7,8 @@ import { limits } from "#contract/limits.ts";
 const DESCRIPTORS_PER_SESSION = 5;
 /** For the socket's clients, the log files of a roll, and Node itself. */
 const DESCRIPTORS_RESERVED = 128;
+/** Of a command while it starts, its pipes at both ends and a spare one, and the log that takes its first bytes. */
+const DESCRIPTORS_TO_START = 12;
 
 /** How many sessions may live at once: our own limit, or what descriptors and the kernel's terminals allow. */
 export function sessionCap(): number {
@@ -16,6 +19,25 @@ export function sessionCap(): number {
       ? limits.sessions_live
       : Math.floor((files - DESCRIPTORS_RESERVED) / DESCRIPTORS_PER_SESSION);
   return Math.max(1, Math.min(limits.sessions_live, byFiles, terminals ?? limits.sessions_live));
+}
+
+/**
+ * Looked for before anything is made: without them what was made could not be removed again, and what a child prints
+ * would be lost.
+ */
+export function checkFreeDescriptors(): void {
+  using stack = new DisposableStack();
+  try {
+    for (let count = 0; count < DESCRIPTORS_TO_START; count += 1)
+      stack.adopt(openSync("/dev/null", "r"), closeSync);
+  } catch (error) {
+    if (!isErrno(error, "EMFILE", "ENFILE")) throw error;
+    throw new Fault(
+      "spawn_failed",
+      "the host has no file descriptors left to start it with; close some sessions first",
+      { details: { errno: errnoOf(error) }, cause: error },
+    );
+  }
 }
 
 export function checkFreeDisk(path: string): void {

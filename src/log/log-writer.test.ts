@@ -4,9 +4,15 @@ import { expect, test } from "vitest";
 import { ManualClock } from "#base/manual-clock.ts";
 import { encodeHeader, HEADER_BYTES, RECORD_BYTES } from "./index-format.ts";
 import { openLogFiles } from "./log-files.ts";
-import { type LogWriterOptions, openLogWriter, RETRY_MS } from "./log-writer.ts";
+import {
+  type LogWriterOptions,
+  openLogWriter,
+  RETRY_MS,
+  SMALL_BYTES,
+  SMALL_TRIES,
+} from "./log-writer.ts";
 import { createFaultyIo, type Trouble } from "./testing/faulty-io.ts";
-import { collect, LogModel } from "./testing/log-model.ts";
+import { collect, firstDifference, LogModel } from "./testing/log-model.ts";
 import { openTempDir } from "./testing/temp-dir.ts";
 
 const FIRST = "0000000000000000";
@@ -204,25 +210,108 @@ test("after a failure the disk is left alone for a moment, but a loss is noted a
     calls += 1;
     return full && call === "writeSync" ? "full" : "none";
   });
-  using log = openTestLog({ io });
+  const large = SMALL_BYTES + 1;
+  using log = openTestLog({ io, segmentBytes: 3 * SMALL_BYTES });
   const failing = () => {
     const before = calls;
-    expect(log.writer.append(1, Buffer.alloc(40))).toBe(0);
-    log.writer.skip(40);
+    expect(log.writer.append(1, Buffer.alloc(large))).toBe(0);
+    log.writer.skip(large);
     return calls - before;
   };
   log.writer.append(1, Buffer.from("a"));
   log.writer.skip(1);
   full = true;
-  expect([failing(), log.writer.tail]).toEqual([2, 42]);
-  expect([failing(), log.writer.tail]).toEqual([1, 82]);
+  expect([failing(), log.writer.tail]).toEqual([2, 2 + large]);
+  expect([failing(), log.writer.tail]).toEqual([1, 2 + 2 * large]);
   // Here a new segment would have to be made, which fails; after that nothing is tried until it is time.
   expect(failing()).toBeGreaterThan(1);
-  expect([failing(), failing(), log.writer.tail]).toEqual([0, 0, 100]);
+  expect([failing(), failing(), log.writer.tail]).toEqual([0, 0, 3 * SMALL_BYTES]);
   full = false;
+  // There is room, but what is large still waits for its turn.
+  expect(failing()).toBe(0);
   log.clock.advance(RETRY_MS);
   expect(log.writer.append(1, Buffer.from("b"))).toBe(1);
   expect(log.writer.tail).toBe(log.writer.lostBytes + 2);
+});
+
+test("a small append is tried within the pause as well, and ends it when it is written", () => {
+  let full = false;
+  const io = createFaultyIo((call) => (full && call === "writeSync" ? "full" : "none"));
+  using log = openTestLog({ io, segmentBytes: 10 * SMALL_BYTES });
+  const large = Buffer.alloc(SMALL_BYTES + 1, "l");
+  const small = large.subarray(1);
+  log.writer.append(1, Buffer.from("a"));
+  full = true;
+  expect(log.writer.append(1, large)).toBe(0);
+  log.writer.skip(large.length);
+  full = false;
+  expect(log.writer.append(1, large)).toBe(0);
+  log.writer.skip(large.length);
+  expect(log.writer.append(1, small)).toBe(SMALL_BYTES);
+  expect(log.writer.fault).toBeUndefined();
+  expect(log.writer.append(1, large)).toBe(SMALL_BYTES + 1);
+  expect(log.writer.lostBytes).toBe(2 * large.length);
+  const model = new LogModel();
+  model.append(1, Buffer.from("a"));
+  model.lose(2 * large.length);
+  model.append(1, small);
+  model.append(1, large);
+  using source = openLogFiles(log.dir);
+  expect(firstDifference(collect(source, 0, 64 * 1024).held, model)).toBe(-1);
+});
+
+test("a flood in small pieces is paused too, and pieces that fail do not lengthen the pause", () => {
+  let calls = 0;
+  let full = false;
+  const io = createFaultyIo((call) => {
+    calls += 1;
+    return full && call === "writeSync" ? "full" : "none";
+  });
+  using log = openTestLog({ io });
+  const piece = () => {
+    const kept = log.writer.append(1, Buffer.from("b"));
+    if (kept === 0) log.writer.skip(1);
+    return kept;
+  };
+  // The whole segment is taken, so that no loss can be noted in it.
+  log.writer.append(1, Buffer.alloc(100));
+  full = true;
+  for (let turn = 0; turn < 2 * SMALL_TRIES; turn += 1) piece();
+  const before = calls;
+  for (let turn = 0; turn < 1000; turn += 1) piece();
+  expect(calls).toBe(before);
+  log.clock.advance(RETRY_MS - 1);
+  full = false;
+  expect([piece(), calls]).toEqual([0, before]);
+  log.clock.advance(1);
+  expect(piece()).toBe(1);
+});
+
+test("each pause has tries of its own, and small failures keep no large append from its turn", () => {
+  let full = false;
+  const io = createFaultyIo((call) => (full && call === "writeSync" ? "full" : "none"));
+  using log = openTestLog({ io, segmentBytes: 10 * SMALL_BYTES });
+  const large = Buffer.alloc(SMALL_BYTES + 1);
+  const lose = (bytes: Buffer) => {
+    expect(log.writer.append(1, bytes)).toBe(0);
+    log.writer.skip(bytes.length);
+  };
+  log.writer.append(1, Buffer.from("a"));
+  full = true;
+  for (let pause = 0; pause < 3; pause += 1) {
+    for (let turn = 0; turn < 2 * SMALL_TRIES; turn += 1) lose(Buffer.from("b"));
+    log.clock.advance(RETRY_MS);
+  }
+  lose(Buffer.from("b"));
+  full = false;
+  expect(log.writer.append(1, Buffer.from("c"))).toBe(1);
+  full = true;
+  lose(large);
+  log.clock.advance(RETRY_MS - 1);
+  lose(Buffer.from("b"));
+  log.clock.advance(1);
+  full = false;
+  expect(log.writer.append(1, large)).toBe(large.length);
 });
 
 test("a loss over whole segments that stops halfway leaves the tail where the files say it is", () => {

@@ -10,6 +10,12 @@ import { type SegmentPlace, type SegmentSetting, SegmentWriter } from "./segment
 /** After a failure appends are not tried for this long: a flood of output on a full disk must not keep the host busy. */
 export const RETRY_MS = 20;
 
+/** Appends of up to this are tried in spite of that: the last line of a program must not be lost where there is room. */
+export const SMALL_BYTES = 4096;
+
+/** So many of them may fail within one pause, for a flood can also come in small pieces. */
+export const SMALL_TRIES = 16;
+
 export interface LogWriterOptions {
   readonly dir: string;
   readonly clock: Clock;
@@ -43,7 +49,7 @@ export interface LogWriter extends Disposable {
   readonly fault: LogFault | undefined;
   /**
    * Says how many of the bytes are in the file now; the tail moved by that many (after what was skipped before).
-   * None for a moment after a failure, without trying.
+   * None for a moment after a failure, without trying, unless they are few.
    */
   append(channel: number, bytes: Uint8Array): number;
   /** The next `count` bytes are lost. The tail passes them once a marker could be written. */
@@ -76,6 +82,8 @@ class FileLogWriter implements LogWriter {
   #replacements = 0;
   #fault: LogFault | undefined;
   #retryAt: number | undefined;
+  /** Within the pause that ends at `#retryAt`. */
+  #failedTries = 0;
 
   constructor(options: LogWriterOptions, io: LogIo, end: LogEnd | undefined) {
     const { dir, clock } = options;
@@ -112,7 +120,7 @@ class FileLogWriter implements LogWriter {
   }
 
   append(channel: number, bytes: Uint8Array): number {
-    if (this.#isTooSoon() || this.#isBeyondLimit(bytes.length)) return 0;
+    if (this.#isPaused(bytes.length) || this.#isBeyondLimit(bytes.length)) return 0;
     let done = 0;
     const whole = this.#attempt(() => {
       this.#payOwed();
@@ -171,7 +179,7 @@ class FileLogWriter implements LogWriter {
       const code = errnoOf(error);
       if (code === undefined) throw error;
       this.#fault = { code, message: messageOf(error) };
-      this.#retryAt = this.#clock.monotonic() + RETRY_MS;
+      this.#pause();
       return false;
     } finally {
       if (!this.#holdOpen) this.#segment?.[Symbol.dispose]();
@@ -183,6 +191,21 @@ class FileLogWriter implements LogWriter {
     const message = `the log has reached its limit of ${this.#limitBytes} bytes`;
     this.#fault = { code: "limit", message };
     return true;
+  }
+
+  /** A failure within a pause does not lengthen it, so that small appends cannot keep large ones from their turn. */
+  #pause(): void {
+    if (this.#isTooSoon()) {
+      this.#failedTries += 1;
+      return;
+    }
+    this.#retryAt = this.#clock.monotonic() + RETRY_MS;
+    this.#failedTries = 0;
+  }
+
+  #isPaused(count: number): boolean {
+    if (!this.#isTooSoon()) return false;
+    return count > SMALL_BYTES || this.#failedTries >= SMALL_TRIES;
   }
 
   #isTooSoon(): boolean {

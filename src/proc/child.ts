@@ -32,6 +32,8 @@ export interface ChildSpec {
   readonly size?: TerminalSize | undefined;
   /** Pipes only: whether stdin is a pipe that can be written to, else /dev/null. */
   readonly stdin: boolean;
+  /** Pipes only: stderr is the pipe of stdout, so that all stands in the order of its writes; all of it is stdout. */
+  readonly merged?: boolean | undefined;
 }
 
 export interface ExitStatus {

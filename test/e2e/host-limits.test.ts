@@ -5,7 +5,6 @@ import { expect, test } from "vitest";
 import { readRange } from "#log/follow.ts";
 import { lines as readLines } from "#log/lines.ts";
 import { openLogFiles } from "#log/log-files.ts";
-import { RETRY_MS } from "#log/log-writer.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
@@ -107,10 +106,7 @@ test("a disk that fills: the session goes on, the lost part is a gap, health say
   expect((await host.client.call("host.health", {})).log_faults).toBe(1);
   await expect(host.create({ command: "true" })).rejects.toMatchObject({ code: "disk_full" });
   rmSync(filler);
-  const removed = performance.now();
   await waitFor("the lost range to be marked", async () => (await tailOf()) === 6_000_000);
-  // What comes within the pause behind a failed write is lost as well, although there is room again.
-  await waitFor("the pause to be over", () => performance.now() - removed > 2 * RETRY_MS);
   await go();
   const session = await ended(host, session_id);
   expect(session.state).toMatchObject({ exit_code: 0 });

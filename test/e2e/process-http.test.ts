@@ -22,6 +22,25 @@ test("a command runs where it is told to, and nowhere else", async () => {
   ]);
 });
 
+test("a variable that cannot be carried is refused and named, wherever one can be said", async () => {
+  const env = '{"A":"b","__proto__":"x"}';
+  const asks = [
+    ["/v1/processes", '"command":"true","workdir":"/"'],
+    ["/v1/sessions", '"kind":"command","command":"true"'],
+    ["/v1/shells", '"work_dir":"/"'],
+  ];
+  for (const [path = "", fields] of asks) {
+    const body = `{${fields},"env":${env}}`;
+    const headers = { "Content-Type": "application/json" };
+    const response = await gateway.fetch(path, { method: "POST", body, headers });
+    expect([path, response.status, await response.json()]).toMatchObject([
+      path,
+      400,
+      { error: { code: "invalid_request", message: expect.stringContaining("env.__proto__") } },
+    ]);
+  }
+});
+
 test("how long it waits by itself is a setting", async () => {
   await using patient = await openTestGateway({ flags: { execute_wait_ms: 50 } });
   const { body } = await patient.call("process.execute", { command: createNap(), workdir: "/" });

@@ -1,11 +1,15 @@
 import { createHash } from "node:crypto";
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { channels } from "#contract/channels.ts";
 import { limits } from "#contract/limits.ts";
+import { openLogFiles } from "#log/log-files.ts";
+import { endOf } from "#log/log-source.ts";
 import { openTestGateway, type TestGateway } from "#test/harness/gateway.ts";
 import { openTestTools, type TestTools } from "#test/harness/process-tools.ts";
 import { residentMemory } from "#test/harness/processes.ts";
+import { openTempDir } from "#test/harness/temp-dir.ts";
 
 /** What models are shown of the output, and that the whole of it stays where it can be read. */
 
@@ -33,6 +37,31 @@ const diskBytes = (folder: string): number =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+
+/** What two descriptors are written to by turns: a shell's own lines, and those of a program that it starts. */
+const ALTERNATING = [
+  "for ((i = 0; i < 500; i++)); do echo o$i; echo e$i >&2; done",
+  'exec python3 -c \'import os\nfor i in range(500): os.write(1, b"O%d\\n" % i); os.write(2, b"E%d\\n" % i)\'',
+].join("\n");
+const alternated = (out: string, err: string) =>
+  Array.from({ length: 500 }, (_, at) => `${out}${at}\n${err}${at}\n`).join("");
+
+test("stdout and stderr are one pipe and stand in the order of their writes, of which all are stdout", async () => {
+  const expected = alternated("o", "e") + alternated("O", "E");
+  const done = await tools.execute(ALTERNATING);
+  expect(done).toMatchObject({ exit_code: 0, output: expected });
+  const { process_id } = await newest();
+  expect(channelsOf(process_id)).toEqual([channels.stdout]);
+  const sent = await gateway.get("process.execute", { command: ALTERNATING, workdir: "/" });
+  expect(sent.output).toBe(expected);
+});
+
+test("a session that no tool has started keeps stdout and stderr apart", async () => {
+  const command = "echo out; echo err >&2";
+  const { session_id } = await gateway.get("session.create", { kind: "command", command });
+  await gateway.get("session.wait", { session_id, for: "exit", timeout_ms: 20_000 });
+  expect(channelsOf(session_id)).toEqual([channels.stdout, channels.stderr]);
+});
 
 test("8.19 more output than is kept: bounded disk and memory, exact counts, right ends", async () => {
   const bytes = 300 * MIB;
@@ -116,20 +145,42 @@ for b in ${JSON.stringify([...Buffer.from(text)])}:
 });
 
 test("8.22 binary output is recognised, and pages of raw bytes add up to it", async () => {
-  const done = await tools.execute(
-    "head -c 100000 /dev/urandom | tee >(sha256sum >&2) | cat; wait",
-  );
-  expect(done.output).toContain("binary output");
+  using dir = openTempDir();
+  const printed = join(dir.path, "printed");
+  const size = 100_000;
+  const done = await tools.execute(`head -c ${size} /dev/urandom | tee ${printed}`);
+  const expected = readFileSync(printed);
+  const [title, ...hex] = done.output.trimEnd().split("\n");
+  expect(title).toBe(`[binary output, ${size} bytes; the first 256 in hexadecimal:]`);
+  expect(hex.join(" ").replaceAll(" ", "")).toBe(expected.subarray(0, 256).toString("hex"));
+  expect(done).toMatchObject({
+    exit_code: 0,
+    truncated: { original_bytes: size, omitted_bytes: size - 256, spool_offset: 256 },
+  });
   const { process_id, bytes } = await newest();
+  expect([bytes, expected.length]).toEqual([size, size]);
   const parts: Buffer[] = [];
   for (let at = 0; at < bytes; at += 7919) parts.push(await raw(process_id, at, 7919));
-  const all = Buffer.concat(parts);
-  expect(all).toHaveLength(bytes);
-  const whole = await raw(process_id, 0, bytes);
-  expect(all.equals(whole)).toBe(true);
-  const invalid = await tools.execute("printf 'ok \\377\\376 ok\\n'");
-  expect(invalid.output).toBe("ok \ufffd\ufffd ok\n");
-  expect(createHash("sha256").update(all).digest("hex")).toHaveLength(64);
+  const hash = (content: Buffer) => createHash("sha256").update(content).digest("hex");
+  expect(hash(Buffer.concat(parts))).toBe(hash(expected));
+  expect(hash(await raw(process_id, 0, bytes))).toBe(hash(expected));
+});
+
+test("8.22 bytes that are no UTF-8 are shown as such, and the cursor counts them as they are", async () => {
+  using dir = openTempDir();
+  const go = join(dir.path, "go");
+  const started = await tools.execute(
+    `printf 'a \\377\\376 b'; until [ -e ${go} ]; do sleep 0.02; done; printf '\\303( c\\n'`,
+    { run_in_background: true },
+  );
+  const process_id = started.background_process_id ?? "";
+  const first = await tools.call("process_output", { process_id, wait_for: "output" });
+  expect(first).toMatchObject({ output: "a \ufffd\ufffd b", offset: 0, next_offset: 6 });
+  writeFileSync(go, "");
+  await tools.call("process_wait", { process_id, timeout: "20s" });
+  const second = await tools.call("process_output", { process_id, since: first.next_offset });
+  expect(second).toMatchObject({ output: "\ufffd( c\n", offset: 6, next_offset: 11 });
+  expect((await raw(process_id, 0, 100)).toString("latin1")).toBe("a \xff\xfe b\xc3( c\n");
 });
 
 test("8.23 long lines are bounded, redraws and colours are for terminals alone", async () => {
@@ -189,6 +240,8 @@ test("8.24 a wait for a pattern says where it matched, and one that does not com
   const missed = await read({ pattern: "never", wait: "100ms" });
   expect(missed).toMatchObject({ timed_out: true, running: true });
   expect(missed).not.toHaveProperty("exit_code");
+  // Neither has taken anything away.
+  expect(missed.output).toContain("starting\nlistening on port 8080\n");
   for (const wrong of [
     { wait_for: "regex" },
     { pattern: "a", wait_for: "exit" },
@@ -201,22 +254,80 @@ test("8.24 a wait for a pattern says where it matched, and one that does not com
   await tools.call("process_signal", { process_id, signal: "kill", escalate_after: "10s" });
 });
 
-test("8.25 whoever hears of the exit has all of the output", async () => {
-  const one = async (index: number) => {
-    const isError = index % 2 === 1;
-    const done = await tools.execute(isError ? "printf y >&2; exit 4" : "printf x; exit 3");
-    return `${done.exit_code} ${done.output} ${done.running} ${done.success}`;
-  };
+test("8.24 a page that begins in evicted bytes says how many are lost, and goes on behind them", async () => {
+  // Lines of 16 bytes, so that each offset has one right content.
+  const lines = (limits.output_retained_bytes + 32 * MIB) / 16;
+  const total = lines * 16;
+  const done = await tools.execute(`seq -f %015.0f 0 ${lines - 1}`, { timeout: "2m" });
+  expect(done).toMatchObject({ exit_code: 0, truncated: { original_bytes: total } });
+  const { process_id, bytes } = await newest();
+  expect(bytes).toBe(total);
+  const since = 6 * MIB;
+  const page = await gateway.fetch(`/v1/sessions/${process_id}/output?since=${since}&limit=160`);
+  const [from, to] = (page.headers.get("X-Reins-Gap") ?? "").split("-").map(Number);
+  expect(from).toBe(since);
+  const kept = to ?? 0;
+  expect(total - kept).toBeGreaterThan(limits.output_retained_bytes / 2);
+  expect(await page.text()).toBe(numbered(kept / 16, kept / 16 + 10));
+  const read = (at: number) =>
+    tools.call("process_output", { process_id, since: at, max_bytes: 2048 });
+  const inside = await read(since);
+  expect(inside).toMatchObject({
+    offset: since,
+    next_offset: total,
+    note: `${kept - since} bytes of this output are no longer kept`,
+    truncated: { original_bytes: total - since, spool_offset: since },
+  });
+  const [marker = "", ...shown] = inside.output.split("\n");
+  expect(marker).toContain(`${kept - since} of them are lost`);
+  expect(shown.join("\n")).toBe(numbered(lines - shown.length + 1, lines));
+  // The first segment is never evicted, so a page may begin before the gap as well.
+  const edge = 4 * MIB;
+  const before = await read(edge - 32);
+  expect(before.note).toBe(`${kept - edge} bytes of this output are no longer kept`);
+  expect(before.output.startsWith(`${numbered(edge / 16 - 2, edge / 16)}[...`)).toBe(true);
+  const behind = await read(kept);
+  expect(behind).not.toHaveProperty("note");
+  expect(behind.output.startsWith(numbered(kept / 16, kept / 16 + 1))).toBe(true);
+}, 120_000);
+
+test("8.25 whoever hears of the exit has all of the output, in each of 1,000 runs", async () => {
+  const runs = 1000;
   const seen = new Map<string, number>();
-  for (let batch = 0; batch < 10; batch += 1) {
-    const results = await Promise.all(Array.from({ length: 10 }, (_, index) => one(index)));
-    for (const result of results) seen.set(result, (seen.get(result) ?? 0) + 1);
-  }
+  let next = 0;
+  const runOn = async () => {
+    for (let index = next++; index < runs; index = next++) {
+      const isError = index % 2 === 1;
+      const done = await tools.execute(isError ? "printf y >&2; exit 4" : "printf x; exit 3");
+      const said = `${done.exit_code} ${done.output} ${done.running} ${done.success}`;
+      seen.set(said, (seen.get(said) ?? 0) + 1);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, runOn));
   expect([...seen].toSorted()).toEqual([
-    ["3 x false false", 50],
-    ["4 y false false", 50],
+    ["3 x false false", runs / 2],
+    ["4 y false false", runs / 2],
   ]);
-});
+}, 60_000);
+
+function numbered(from: number, to: number): string {
+  return Array.from({ length: to - from }, (_, at) => `${from + at}`.padStart(15, "0"))
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+/** Of all that it has printed, each once. */
+function channelsOf(id: string): number[] {
+  using source = openLogFiles(join(gateway.host.sessions, id, "output"));
+  const found = new Set<number>();
+  for (let at = 0; at < source.tail(); ) {
+    const chunk = source.read(at, { limit: MIB });
+    if (chunk?.kind !== "bytes") throw new Error(`no bytes at ${at}`);
+    found.add(chunk.channel);
+    at = endOf(chunk);
+  }
+  return [...found].toSorted();
+}
 
 /** A head that does not end a line is given its end. */
 function extraLine(head: string | undefined, offset: number): number {

@@ -53,9 +53,11 @@ export function createTerminalTools(deps: TerminalToolDeps, caller: Caller): Ter
   const operations = createSessionOperations(deps, caller);
   const openFeed = (terminalId: string) => openOwnTerminal(deps, caller, terminalId);
   return {
-    terminal_open: async (input, { signal } = {}) => {
+    terminal_open: async (input, { signal, onStarted } = {}) => {
       using _slot = takeSlot(feeds);
-      using feed = await feeds.open(await start(deps, caller, input));
+      const terminalId = await start(deps, caller, input);
+      onStarted?.(terminalId);
+      using feed = await feeds.open(terminalId);
       await waitForFirstScreen(deps, feed, signal);
       return await view(screens, feed, undefined);
     },
@@ -127,6 +129,7 @@ async function start(
     cols: input.cols ?? COLS,
     rows: input.rows ?? ROWS,
     title: input.label,
+    parent_session_id: caller.parent_session_id,
     labels: {
       workspace_id,
       ...(caller.user_id === undefined ? {} : { user_id: caller.user_id }),

@@ -6,7 +6,7 @@ import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
 import { describeDuration } from "#contract/tools/parse-duration.ts";
 import type { ProcessResult } from "#contract/tools/process.ts";
-import type { ToolInput } from "#contract/tools/tools.ts";
+import type { ToolInput, ToolOptions } from "#contract/tools/tools.ts";
 import type { HostCreate } from "#host/socket/methods.ts";
 import { type CommandPlan, planCommand } from "./background.ts";
 import { dumpsFile } from "./file-dump.ts";
@@ -16,6 +16,12 @@ import { PROCESS_LABEL, type ProcessDeps, recordAction } from "./visible-process
 import { waitFor } from "./waiting.ts";
 
 type Input = ToolInput<"execute">;
+
+interface Asked {
+  readonly input: Input;
+  readonly signal: AbortSignal | undefined;
+  readonly onStarted: ToolOptions["onStarted"] | undefined;
+}
 
 interface Run {
   readonly input: Input;
@@ -35,7 +41,7 @@ interface Run {
 export async function execute(
   deps: ProcessDeps,
   caller: Caller,
-  { input, signal }: { readonly input: Input; readonly signal: AbortSignal | undefined },
+  { input, signal, onStarted }: Asked,
 ): Promise<ProcessResult> {
   const plan = planCommand(input.command);
   const wait_ms = input.timeout ?? deps.defaultWaitMs ?? limits.execute_wait_ms;
@@ -51,6 +57,7 @@ export async function execute(
     details: { kind, work_dir, task_id: null },
   });
   deps.onStarted?.(session);
+  onStarted?.(session.session_id);
   const run: Run = { input, plan, wait_ms, isBackground, session };
   if (isBackground && isLive(session.state)) return describeStarted(deps, run);
   return await follow(deps, caller, { run, signal });
@@ -170,9 +177,12 @@ function describeProcess(
     umask: caller.umask,
     open_files: caller.open_files,
     stdin: false,
+    // A model reads one text, and an error belongs behind what led to it. A terminal has one channel anyway.
+    merged: !tty && deps.keepsApart !== true,
     // Somebody waits for it; what was meant to go on is worth a cgroup.
     brief: !isBackground,
     ...(label === undefined ? {} : { title: label }),
+    parent_session_id: caller.parent_session_id,
     ...(lifetime === undefined ? {} : { lifetime_ms: lifetime }),
     labels: {
       workspace_id,

@@ -5,6 +5,9 @@ export const quietEnvironment: Readonly<Record<string, string>> = {
   EDITOR: "true",
   VISUAL: "true",
   GIT_TERMINAL_PROMPT: "0",
+  // Where they find no terminal they would open a window on the caller's screen: empty is none, also of SSH_ASKPASS.
+  GIT_ASKPASS: "",
+  SSH_ASKPASS_REQUIRE: "never",
   NO_COLOR: "1",
   // The host names the terminal of those that have one.
   TERM: "dumb",

@@ -20,6 +20,8 @@ export interface ProcessDeps {
   readonly requireWorkdir: boolean;
   /** Whether the caller's model also has a tool that reads files. */
   readonly hasFileTool: boolean;
+  /** Whether stdout and stderr of what is started are two channels: for who passes them on, each to its own. */
+  readonly keepsApart?: boolean | undefined;
   /** How long `execute` waits that is not told; absent = `limits.execute_wait_ms`. */
   readonly defaultWaitMs?: number | undefined;
   /** Hears of what `execute` has started before its end is waited for. */

@@ -24,6 +24,7 @@ export function openLocalTools(
       places: localPlaces,
       requireWorkdir: false,
       hasFileTool: false,
+      keepsApart: true,
       onStarted,
     },
     describeCaller(),

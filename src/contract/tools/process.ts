@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { everyName } from "#contract/every-name.ts";
 import { SessionId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
 
@@ -74,7 +75,6 @@ export const SignalResult = z.strictObject({
 });
 export type SignalResult = z.infer<typeof SignalResult>;
 
-export const ToolEnvironment = z.record(
-  z.string().min(1).max(limits.label_chars),
-  z.string().max(limits.argument_bytes),
+export const ToolEnvironment = everyName(
+  z.record(z.string().min(1).max(limits.label_chars), z.string().max(limits.argument_bytes)),
 );

@@ -15,10 +15,14 @@ export type ToolName = keyof typeof tools;
 export type ToolInput<N extends ToolName> = z.output<(typeof tools)[N]["input"]>;
 export type ToolOutput<N extends ToolName> = z.output<(typeof tools)[N]["output"]>;
 
+export interface ToolOptions {
+  /** Ends the wait; what was started goes on. */
+  readonly signal?: AbortSignal;
+  /** Hears the id of what the call has started, before anything is waited for. */
+  readonly onStarted?: (sessionId: string) => void;
+}
+
 /** One handler for each tool. What is refused is a Fault; who serves models makes a result of it. */
 export type Tools = {
-  readonly [N in ToolName]: (
-    input: ToolInput<N>,
-    options?: { readonly signal?: AbortSignal },
-  ) => Promise<ToolOutput<N>>;
+  readonly [N in ToolName]: (input: ToolInput<N>, options?: ToolOptions) => Promise<ToolOutput<N>>;
 };

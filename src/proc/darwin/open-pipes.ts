@@ -13,6 +13,9 @@ import type { StartedProcess } from "./open-terminal.ts";
 /** After so many turns of the event loop, whatever was in the pipes at the exit has been read. */
 const TURNS_AFTER_EXIT = 3;
 
+/** Node makes a pipe for each descriptor; a shell makes them one before it becomes the program, which bears its path. */
+const MERGE = ["sh", "-c", 'exec "$@" 2>&1', "sh"];
+
 /** Pipes by Node's own child processes, each the leader of a session of its own. */
 export async function startPipes(
   { clock }: { readonly clock: Clock },
@@ -43,10 +46,13 @@ export async function startPipes(
 }
 
 function start(spec: ChildSpec, program: string): ChildProcess {
+  const [argv0 = "", ...args] = spec.merged
+    ? [...MERGE, program, ...spec.argv.slice(1)]
+    : spec.argv;
   try {
     return withUmask(spec.umask, () =>
-      spawn(program, spec.argv.slice(1), {
-        argv0: spec.argv[0] ?? "",
+      spawn(spec.merged ? "/bin/sh" : program, args, {
+        argv0,
         cwd: spec.work_dir,
         env: { ...spec.env, PWD: spec.work_dir },
         detached: true,

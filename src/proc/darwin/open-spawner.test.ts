@@ -200,6 +200,21 @@ describe("the macOS backend, run here", () => {
     expect(heard.text("stdout")).toBe("late");
   });
 
+  test("makes stdout and stderr one where that is asked for", async () => {
+    await using children = await openMac();
+    const line = 'printf "%s|" "$@" >&2; echo out; echo err >&2; exit 3';
+    const argv = ["sh", "-c", line, "me", "", "two words", "$HOME"];
+    const { heard } = await children.spawn({ argv, merged: true });
+    expect(await heard.untilExited()).toEqual({ exit_code: 3, signal: null });
+    await heard.untilFinal();
+    expect([heard.text("stdout"), heard.text("stderr")]).toEqual([
+      "|two words|$HOME|out\nerr\n",
+      "",
+    ]);
+    const missing = children.spawn({ argv: ["no-such-program"], merged: true });
+    await expect(missing).rejects.toMatchObject({ code: "spawn_failed" });
+  });
+
   test("reads pipes to their end when they were paused at the exit", async () => {
     await using children = await openMac();
     const { child, heard } = await children.sh("echo go; read x; seq 5000; exit 6", {

@@ -1,3 +1,4 @@
+import type { Channel, ChildSpec } from "#proc/child.ts";
 import { InputQueue } from "#proc/input-queue.ts";
 import { Descriptor } from "./descriptor.ts";
 import { type Libc, O_RDONLY } from "./libc.ts";
@@ -7,11 +8,10 @@ import type { FileAction } from "./posix-spawn.ts";
 
 export function openPipes(
   { libc, clock }: LinuxWiringDeps,
-  options: { readonly stdin: boolean },
+  options: Pick<ChildSpec, "stdin" | "merged">,
 ): LinuxWiring {
   using stack = new DisposableStack();
-  const stdout = openOutput(libc, stack, 1);
-  const stderr = openOutput(libc, stack, 2);
+  const outputs = openOutputs(libc, stack, options);
   const stdin = options.stdin ? openInput(libc, stack) : undefined;
   const closeInput = () => stdin?.ours[Symbol.dispose]();
   const input = stack.use(
@@ -23,14 +23,10 @@ export function openPipes(
   );
   const owned = stack.move();
   return {
-    ...joinOutputs([
-      { channel: "stdout", stream: stdout.stream },
-      { channel: "stderr", stream: stderr.stream },
-    ]),
+    ...joinOutputs(outputs),
     actions: [
       stdin?.action ?? { kind: "open", fd: 0, path: "/dev/null", flags: O_RDONLY },
-      stdout.action,
-      stderr.action,
+      ...outputs.flatMap((output) => output.actions),
     ],
     input,
     endInput: () => input.end(),
@@ -38,23 +34,37 @@ export function openPipes(
     resize: () => undefined,
     foregroundGroup: () => undefined,
     started() {
-      for (const end of [stdin, stdout, stderr]) end?.theirs[Symbol.dispose]();
+      for (const end of [stdin, ...outputs]) end?.theirs[Symbol.dispose]();
     },
     exited: closeInput,
     [Symbol.dispose]: () => owned.dispose(),
   };
 }
 
-interface ChildEnd {
+interface OutputEnd {
+  readonly channel: Channel;
   readonly theirs: Descriptor;
-  readonly action: FileAction;
+  readonly actions: readonly FileAction[];
+  readonly stream: OutputStream;
+}
+
+function openOutputs(
+  libc: Libc,
+  stack: DisposableStack,
+  { merged = false }: Pick<ChildSpec, "merged">,
+): readonly OutputEnd[] {
+  if (merged) return [openOutput(libc, stack, { channel: "stdout", to: [1, 2] })];
+  return [
+    openOutput(libc, stack, { channel: "stdout", to: [1] }),
+    openOutput(libc, stack, { channel: "stderr", to: [2] }),
+  ];
 }
 
 function openOutput(
   libc: Libc,
   stack: DisposableStack,
-  to: number,
-): ChildEnd & { readonly stream: OutputStream } {
+  { channel, to }: { readonly channel: Channel; readonly to: readonly number[] },
+): OutputEnd {
   const own = (fd: number) => stack.use(new Descriptor(fd));
   const [read, write] = libc.openPipe();
   const [source, theirs] = [own(read), own(write)];
@@ -65,10 +75,17 @@ function openOutput(
   const stream = stack.use(
     new OutputStream({ source, loop, terminal: false, read: libc.read, kernelBytes }),
   );
-  return { theirs, action: { kind: "dup", from: write, to }, stream };
+  const actions = to.map((fd): FileAction => ({ kind: "dup", from: write, to: fd }));
+  return { channel, theirs, actions, stream };
 }
 
-function openInput(libc: Libc, stack: DisposableStack): ChildEnd & { readonly ours: Descriptor } {
+interface InputEnd {
+  readonly theirs: Descriptor;
+  readonly ours: Descriptor;
+  readonly action: FileAction;
+}
+
+function openInput(libc: Libc, stack: DisposableStack): InputEnd {
   const [read, write] = libc.openPipe();
   const theirs = stack.use(new Descriptor(read));
   const ours = stack.use(new Descriptor(write));
