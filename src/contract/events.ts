@@ -16,6 +16,7 @@ export const SessionEvent = z.discriminatedUnion("type", [
     cols: z.int().nullable(),
     rows: z.int().nullable(),
   }),
+  /** First of every later life of an agent; `from` is where the events of that life begin. */
   fact("session.resumed", { life: z.int(), from: z.int() }),
   fact("session.attached", { viewer: z.string(), role: z.enum(["viewer", "controller"]) }),
   fact("session.detached", { viewer: z.string() }),
@@ -23,6 +24,7 @@ export const SessionEvent = z.discriminatedUnion("type", [
   /** `offset` is the output's tail at that moment: what follows was printed for the new size. */
   fact("session.resized", { cols: z.int(), rows: z.int(), offset: z.int() }),
   fact("session.title", { title: z.string() }),
+  /** Once a life; again when an agent that may be started again is closed for good. */
   fact("session.exited", { state: SessionState }),
   fact("warning", { code: z.string(), message: z.string() }),
 ]);

@@ -1,5 +1,6 @@
 import type * as z from "zod";
 import { accessOperations } from "./operations/access.ts";
+import { agentOperations } from "./operations/agent.ts";
 import type { OperationSpec } from "./operations/operation-spec.ts";
 import { processOperations } from "./operations/process.ts";
 import { readingOperations } from "./operations/reading.ts";
@@ -17,6 +18,7 @@ export const operations = {
   ...readingOperations,
   ...shellOperations,
   ...processOperations,
+  ...agentOperations,
   ...workspaceOperations,
   ...accessOperations,
   ...serverOperations,

@@ -12,6 +12,13 @@ export const EndReason = z.enum([
 ]);
 export type EndReason = z.infer<typeof EndReason>;
 
+/** Ends that were meant: an agent that ended so is not started again. */
+export const MEANT_ENDS: readonly EndReason[] = [
+  "user_requested",
+  "parent_closed",
+  "lifetime_timeout",
+];
+
 /** A process that belonged to the session and could not be ended, with why. */
 export const Survivor = z.strictObject({
   pid: z.int(),
@@ -36,7 +43,7 @@ export const Exited = z.strictObject({
 });
 export type Exited = z.infer<typeof Exited>;
 
-/** `starting` → `running` → `exited`, or `lost` when the host itself died. Exited and lost are final. */
+/** `starting` → `running` → `exited`, or `lost` when the host itself died. Only an agent may start again after that. */
 export const SessionState = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("starting") }),
   z.strictObject({ kind: z.literal("running") }),

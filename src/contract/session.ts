@@ -1,7 +1,8 @@
 import * as z from "zod";
+import { everyName } from "./every-name.ts";
 import { SessionId, TaskId, WorkspaceId } from "./ids.ts";
 import { limits } from "./limits.ts";
-import { SessionState } from "./session-state.ts";
+import { MEANT_ENDS, SessionState } from "./session-state.ts";
 
 export const SessionKind = z.enum(["terminal", "command", "agent"]);
 export type SessionKind = z.infer<typeof SessionKind>;
@@ -16,15 +17,18 @@ export const TerminalSize = z.int().min(1).max(limits.terminal_size);
 export const Duration = z.int().min(0).max(limits.duration_ms);
 export const Title = SystemText.max(limits.title_chars);
 
-export const Environment = z
-  .record(
-    SystemText.min(1).refine((name) => !name.includes("="), "a variable's name has no ="),
-    SystemText,
-  )
-  .refine(
-    (env) => environmentBytes(env) <= limits.environment_bytes,
-    `the environment is larger than ${limits.environment_bytes} bytes`,
-  );
+const Variables = z.record(
+  SystemText.min(1).refine((name) => !name.includes("="), "a variable's name has no ="),
+  SystemText,
+);
+const isCarried = (env: Readonly<Record<string, string>>) =>
+  environmentBytes(env) <= limits.environment_bytes;
+const TOO_LARGE = `the environment is larger than ${limits.environment_bytes} bytes`;
+
+/** What somebody asks for. */
+export const Environment = everyName(Variables).refine(isCarried, TOO_LARGE);
+/** What a caller has been given himself: one odd name in it must not keep all from running, and is left out. */
+export const InheritedEnvironment = Variables.refine(isCarried, TOO_LARGE);
 
 /** Who holds control of a session: input and resize are theirs while the lease lasts. */
 export const Controller = z.strictObject({
@@ -58,12 +62,20 @@ export const Session = z.strictObject({
   created_at: z.iso.datetime(),
   last_io_at: z.iso.datetime(),
   exited_at: z.iso.datetime().nullable(),
+  /** Of an agent: which of its workers this is, from 1 on. */
+  life: z.int().optional(),
   /** The log could not keep what was printed: the range is a gap. Absent while all is well. */
   log_fault: z
     .strictObject({ code: z.string(), message: z.string(), lost_bytes: z.int() })
     .optional(),
 });
 export type Session = z.infer<typeof Session>;
+
+/** An agent whose worker has ended and may be started again: its events go on then. */
+export function isParked({ kind, state }: Pick<Session, "kind" | "state">): boolean {
+  const hasEnded = state.kind === "exited" || state.kind === "lost";
+  return kind === "agent" && hasEnded && !MEANT_ENDS.includes(state.reason);
+}
 
 function environmentBytes(env: Readonly<Record<string, string>>): number {
   const encoder = new TextEncoder();

@@ -7,7 +7,7 @@ import type { Session } from "#contract/session.ts";
 import { RECORD_VERSION, type SessionRecord } from "#host/session/session-record.ts";
 import type { ChildSpec } from "#proc/child.ts";
 import { buildEnvironment } from "#proc/environment.ts";
-import type { CreateRequest } from "./create-request.ts";
+import type { CreateRequest, ReviveRequest } from "./create-request.ts";
 import { type Launch, planLaunch, writeScript } from "./launch.ts";
 
 const DEFAULT_COLS = 80;
@@ -39,6 +39,12 @@ export function prepareSession(
   }
   const record = createRecord(request, launch, { session_id, at: new Date(now).toISOString() });
   return { dir, record, spec: createSpec(request, record) };
+}
+
+/** What runs next in a session that is there. */
+export function prepareRevival(request: ReviveRequest, record: SessionRecord): ChildSpec {
+  const { argv, work_dir = record.work_dir } = request;
+  return createSpec({ ...request, kind: record.kind }, { ...record, argv, work_dir });
 }
 
 export function removeDir(dir: string): void {
@@ -98,7 +104,12 @@ function createRecord(
   };
 }
 
-function createSpec(request: CreateRequest, record: SessionRecord): ChildSpec {
+type Starting = Pick<
+  CreateRequest,
+  "kind" | "env" | "umask" | "open_files" | "brief" | "stdin" | "merged"
+>;
+
+function createSpec(request: Starting, record: SessionRecord): ChildSpec {
   const { labels, session_id } = record;
   const { cols, rows } = record;
   return {
@@ -110,6 +121,7 @@ function createSpec(request: CreateRequest, record: SessionRecord): ChildSpec {
     brief: request.brief,
     size: cols === null || rows === null ? undefined : { cols, rows },
     stdin: request.stdin ?? request.kind === "agent",
+    merged: request.merged,
     env: buildEnvironment({
       base: request.env,
       request: {},

@@ -6,13 +6,20 @@ import { randomId } from "#base/random-id.ts";
 import { Fault } from "#contract/fault.ts";
 import { SessionId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
+import { isParked } from "#contract/session.ts";
 import type { EndReason } from "#contract/session-state.ts";
 import { HostSession } from "#host/session/host-session.ts";
 import type { LogIo } from "#log/log-io.ts";
 import type { Spawner } from "#proc/child.ts";
-import { checkFreeDisk } from "./capacity.ts";
-import type { CreateRequest } from "./create-request.ts";
-import { asDiskFault, type PreparedSession, prepareSession, removeDir } from "./prepare-session.ts";
+import { checkFreeDescriptors, checkFreeDisk } from "./capacity.ts";
+import type { CreateRequest, ReviveRequest } from "./create-request.ts";
+import {
+  asDiskFault,
+  type PreparedSession,
+  prepareRevival,
+  prepareSession,
+  removeDir,
+} from "./prepare-session.ts";
 import { leftoverOf, recoverSessions } from "./recovery.ts";
 import { chooseExpired, type RetentionLimits } from "./retention.ts";
 
@@ -115,17 +122,36 @@ export class Sessions {
     }
   }
 
+  /** Starts an agent that has ended again: in the same session, behind the same events. */
+  async revive(request: ReviveRequest): Promise<HostSession> {
+    const session = this.get(request.session_id);
+    using _held = session.holdForRevival();
+    this.#checkRoom();
+    // Two lives at once would be two agents: what the last one left running goes first.
+    await this.#endLastLife(session);
+    // Meanwhile it may have been closed, and others started.
+    session.checkRevival();
+    this.#checkRoom();
+    try {
+      await session.revive(this.#deps.spawner, prepareRevival(request, session.record));
+    } catch (error) {
+      throw asDiskFault(error);
+    }
+    if (this.isShuttingDown) throw shuttingDown();
+    return session;
+  }
+
   async close(sessionId: string, reason: EndReason, detail?: string): Promise<HostSession> {
     const session = this.get(sessionId);
     const children = this.all().filter(
-      (other) =>
-        other.record.parent_session_id === sessionId && !other.record.detach && other.isLive,
+      ({ record, isLive }) =>
+        record.parent_session_id === sessionId && !record.detach && (isLive || isParked(record)),
     );
-    if (session.isRecovered) await this.#deps.spawner.endLeftovers([leftoverOf(session.record)]);
-    await Promise.all([
-      session.close(reason, detail),
-      ...children.map((child) => this.close(child.id, "parent_closed")),
-    ]);
+    const { isRecovered } = session;
+    // First of all, and at once: from here on it is not revived.
+    const ended = session.close(reason, detail);
+    if (isRecovered) await this.#endLastLife(session);
+    await Promise.all([ended, ...children.map((child) => this.close(child.id, "parent_closed"))]);
     return session;
   }
 
@@ -153,7 +179,8 @@ export class Sessions {
   }
 
   async #start(request: CreateRequest): Promise<HostSession> {
-    this.#checkRoom(request);
+    this.#checkRoom();
+    if (request.parent_session_id !== undefined) this.get(request.parent_session_id);
     const { clock, folder } = this.#deps;
     const session_id = SessionId.parse(randomId("ses"));
     const made = prepareSession(request, { folder, session_id, now: clock.now() });
@@ -169,7 +196,7 @@ export class Sessions {
     return session;
   }
 
-  #checkRoom(request: CreateRequest): void {
+  #checkRoom(): void {
     if (this.isShuttingDown) throw shuttingDown();
     if (this.live >= this.#deps.live_cap) {
       throw new Fault(
@@ -180,8 +207,8 @@ export class Sessions {
         },
       );
     }
+    checkFreeDescriptors();
     checkFreeDisk(this.#deps.folder);
-    if (request.parent_session_id !== undefined) this.get(request.parent_session_id);
   }
 
   #register({ dir, record }: Pick<PreparedSession, "dir" | "record">): HostSession {
@@ -191,10 +218,9 @@ export class Sessions {
     let wasLive = session.isLive;
     session.changes.on(() => {
       this.changes.emit(session.id);
-      if (wasLive && !session.isLive) {
-        wasLive = false;
-        this.#sweepSoon();
-      }
+      const hasEnded = wasLive && !session.isLive;
+      wasLive = session.isLive;
+      if (hasEnded) this.#sweepSoon();
     });
     this.changes.emit(session.id);
     return session;
@@ -206,7 +232,14 @@ export class Sessions {
     const key = keyOf(session.record.labels);
     if (key !== undefined) this.#byKey.delete(key);
     removeDir(session.dir);
-    this.changes.emit(session.id);
+    // Also to those who watch it: it will not change any more.
+    session.changes.emit();
+  }
+
+  /** Of one that another host started, what its record knows; else its own tree. */
+  async #endLastLife(session: HostSession): Promise<void> {
+    if (session.isRecovered) await this.#deps.spawner.endLeftovers([leftoverOf(session.record)]);
+    else await session.endLastLife();
   }
 
   #sweepSoon(): void {
@@ -231,7 +264,7 @@ export class Sessions {
 function describeEnded(session: HostSession) {
   const { state, exited_at, session_id } = session.record;
   const isSettled = state.kind === "lost" || (state.kind === "exited" && state.final);
-  if (!isSettled || exited_at === null) return [];
+  if (!isSettled || exited_at === null || session.isReviving) return [];
   return [{ session_id, ended_at: Date.parse(exited_at), bytes: session.diskBytes }];
 }
 

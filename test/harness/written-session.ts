@@ -22,6 +22,8 @@ export interface WrittenSession extends Disposable {
   resize(cols: number, rows: number): void;
   /** One line of the events log. */
   note(event: Readonly<Record<string, unknown>>): void;
+  /** Into the events log as it is. */
+  write(text: string): void;
   enter(state: SessionState): void;
   /** The host goes. */
   leave(): void;
@@ -71,7 +73,10 @@ export function openWrittenSession(
     },
     resize: (cols, rows) => void output.mark("resize", cols, rows),
     note(event) {
-      events.append(channels.events, Buffer.from(`${JSON.stringify(event)}\n`));
+      this.write(`${JSON.stringify(event)}\n`);
+    },
+    write(text) {
+      events.append(channels.events, Buffer.from(text));
       moved();
     },
     enter(state) {

@@ -23,6 +23,7 @@ export async function openSeat(
   { role, takeover }: SeatRequest,
 ): Promise<Seat> {
   const { session_id } = session;
+  if (role === "controller") checkControllable(session);
   const viewer = nameOf(caller);
   const request = { session_id, viewer, role, takeover };
   const { attachment, generation } = await host.call("session.attach", request);
@@ -35,6 +36,14 @@ export async function openSeat(
   if (role === "controller" && takeover && holder !== undefined)
     seat.record("session.taken_over", { from: holder });
   return seat;
+}
+
+/** What is typed into an agent are requests, and those are sent by the operations of agents. */
+export function checkControllable({ kind, session_id }: Session): void {
+  if (kind !== "agent") return;
+  throw new Fault("unsupported", "nobody types into an agent; send it messages instead", {
+    details: { session_id },
+  });
 }
 
 /**
@@ -111,6 +120,7 @@ export class Seat implements AsyncDisposable {
   /** Whoever asks a second time has decided: it is taken from its holder. */
   async take(): Promise<number> {
     if (this.#generation !== undefined) return this.#generation;
+    checkControllable(this.#session);
     const taken = await this.#deps.host.call("session.take", {
       attachment: this.#attachment,
       takeover: true,

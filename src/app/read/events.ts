@@ -1,9 +1,10 @@
 import type { Caller } from "#app/caller.ts";
 import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
 import { openVisibleFeed } from "#app/visible-session.ts";
-import type { SessionEvent } from "#contract/events.ts";
 import { Fault } from "#contract/fault.ts";
+import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { Operations, StreamItem } from "#contract/operations.ts";
+import { isParked, type Session } from "#contract/session.ts";
 import { readRange } from "#log/follow.ts";
 import { lines } from "#log/lines.ts";
 
@@ -31,32 +32,44 @@ interface Following {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Whole lines, each once; the id is the offset behind the line. Ends with the signal, or when its host has gone. */
+/**
+ * Whole lines, each once; the id is the offset behind the line. Ends with the signal, when its host has gone, when the
+ * session is removed, or when it is an agent that was closed for good: one that may go on is followed into its next life.
+ */
 async function* followEvents(
   { watch, events }: SessionFeed,
   { from, follow, signal }: Following,
   owned: DisposableStack,
-): AsyncGenerator<StreamItem<SessionEvent>, void, void> {
+): AsyncGenerator<StreamItem<AnyEvent>, void, void> {
   using _owned = owned;
   const waiting = signal === undefined ? {} : { signal };
   let next = from;
   while (signal?.aborted !== true) {
-    const isOver = !follow || watch.isClosed;
+    const isOver = !follow || watch.isClosed || isClosedForGood(watch.session);
     const to = Math.max(watch.eventsTail, isOver ? events.tail() : 0);
     for await (const item of readEvents(events, next, to)) {
       next = item.id;
       if (item.data !== undefined) yield { id: item.id, data: item.data };
     }
     if (isOver) return;
-    await watch.until(({ eventsTail }) => eventsTail > to, waiting);
+    await watch.until(
+      ({ eventsTail, session }) => eventsTail > to || isClosedForGood(session),
+      waiting,
+    );
   }
+}
+
+function isClosedForGood(session: Session): boolean {
+  const { kind, state } = session;
+  if (kind !== "agent" || isParked(session)) return false;
+  return state.kind === "lost" || (state.kind === "exited" && state.final);
 }
 
 interface ReadEvent {
   /** Behind the line. */
   readonly id: number;
-  /** Undefined for a range that holds no event: half a line that a crash left. */
-  readonly data: SessionEvent | undefined;
+  /** Undefined for a range that holds no event: half a line that a crash left, a worker's answer to whoever asked it. */
+  readonly data: AnyEvent | undefined;
 }
 
 /** A line whose end is not there yet is left for the next time. */
@@ -66,10 +79,15 @@ async function* readEvents(
   to: number,
 ): AsyncGenerator<ReadEvent, void, void> {
   for await (const line of lines(readRange(events, from, { to, limit: CHUNK_BYTES }))) {
-    // The host has written it by the same schema.
-    if (line.kind === "line") yield { id: line.end_offset, data: line.value as SessionEvent };
+    if (line.kind === "line") yield { id: line.end_offset, data: eventOf(line.value) };
     else if (line.reason !== "unfinished") yield { id: line.to, data: undefined };
   }
+}
+
+function eventOf(value: Readonly<Record<string, unknown>>): AnyEvent | undefined {
+  if (value.type === "reply") return undefined;
+  // Host and worker have written it by the same schema; what a newer one says more is passed on as it is.
+  return value as AnyEvent;
 }
 
 /** An event's id is the offset behind its line; from anywhere else half a line would be read. */

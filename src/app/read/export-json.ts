@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import type { TranscriptMessage } from "#contract/agent/message.ts";
 import { channelName } from "#contract/channels.ts";
 import type { Session } from "#contract/session.ts";
 import type { LogLine } from "#log/lines.ts";
@@ -8,6 +9,8 @@ import { unfinishedLength } from "./pattern-utf8.ts";
 
 export interface JsonSource {
   readonly session: Session;
+  /** Of an agent: what was said and done. */
+  readonly transcript: readonly TranscriptMessage[] | undefined;
   readonly events: AsyncIterable<LogLine>;
   readonly output: LogFiles;
   /** Of the output. */
@@ -21,24 +24,22 @@ const CHUNK_BYTES = 64 * 1024;
 const GAPS_LISTED = 10_000;
 
 /**
- * One object, written as it is read: `session`, `epoch_ms` (where `at_ms` counts from), `events`, `output`, `gaps`.
+ * One object, written as it is read: `session`, `epoch_ms` (where `at_ms` counts from), an agent's `transcript`,
+ * `events`, `output`, `gaps`.
  * Output that is no UTF-8 is `data_b64` in place of `data`.
  */
 export async function* writeJson({
   session,
+  transcript,
   events,
   output,
   to,
 }: JsonSource): AsyncGenerator<string, void, void> {
-  yield `{"session":${JSON.stringify(session)},\n"epoch_ms":${output.epoch() ?? null},\n"events":[`;
+  yield `{"session":${JSON.stringify(session)},\n"epoch_ms":${output.epoch() ?? null},\n`;
+  if (transcript !== undefined) yield* writeList("transcript", transcript);
+  yield* writeEvents(events);
+  yield '"output":[';
   let separator = "\n";
-  for await (const line of events) {
-    if (line.kind !== "line") continue;
-    yield separator + line.text;
-    separator = ",\n";
-  }
-  yield '],\n"output":[';
-  separator = "\n";
   const gaps: Gap[] = [];
   for (const chunk of readCharacters(output, to)) {
     if (chunk.kind === "gap") {
@@ -49,6 +50,25 @@ export async function* writeJson({
     separator = ",\n";
   }
   yield `],\n"gaps":${JSON.stringify(gaps)}}\n`;
+}
+
+function* writeList(name: string, items: readonly unknown[]): Generator<string> {
+  yield `"${name}":[`;
+  for (const [at, item] of items.entries())
+    yield `${at === 0 ? "\n" : ",\n"}${JSON.stringify(item)}`;
+  yield "],\n";
+}
+
+async function* writeEvents(events: AsyncIterable<LogLine>): AsyncGenerator<string, void, void> {
+  yield '"events":[';
+  let separator = "\n";
+  for await (const line of events) {
+    // What a worker answers to whoever asked it is no event.
+    if (line.kind !== "line" || line.value.type === "reply") continue;
+    yield separator + line.text;
+    separator = ",\n";
+  }
+  yield "],\n";
 }
 
 /** In chunks that end with a character, where there is one. */

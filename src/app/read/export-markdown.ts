@@ -1,10 +1,8 @@
+import type { TranscriptMessage } from "#contract/agent/message.ts";
 import type { Session } from "#contract/session.ts";
 import type { SessionState } from "#contract/session-state.ts";
-import type { LogLine } from "#log/lines.ts";
 
 const SHORTEST_FENCE = 3;
-/** Of an event's text that is shown. */
-const EVENT_CHARS = 4000;
 
 /** What is known of a session, for a reader. */
 export function writeFacts(session: Session): string {
@@ -39,21 +37,61 @@ export async function* writeFenced(
   yield `${fence}\n`;
 }
 
-/** What was said and done, one event a line. */
-export async function* writeConversation(
-  events: AsyncIterable<LogLine>,
-): AsyncGenerator<string, void, void> {
-  for await (const line of events) {
-    if (line.kind !== "line") continue;
-    const { type, at, text, content, name, tool, tool_name } = line.value;
-    if (typeof type !== "string" || !SHOWN.test(type)) continue;
-    const said = [tool_name, tool, name, text, content].filter((part) => typeof part === "string");
-    const when = typeof at === "string" ? ` ${plain(at)}` : "";
-    yield `- **${plain(type)}**${when} ${plain(said.join(": ").slice(0, EVENT_CHARS))}\n`;
+/** What was said and done, a heading a message. Nothing in a message can end it or begin another. */
+export function* writeTranscript(messages: Iterable<TranscriptMessage>): Generator<string> {
+  for (const message of messages) {
+    yield `## ${plain(nameOf(message))} (${plain(message.at)})\n\n`;
+    yield* writeMessage(message);
   }
 }
 
-const SHOWN = /^(?:message\.user|message\.end|tool\.call\.(?:start|end)|tool\.result)$/;
+function nameOf(message: TranscriptMessage): string {
+  if (message.role === "assistant") return message.agent === "" ? "assistant" : message.agent;
+  if (message.role === "tool") return `${message.tool}${message.is_error ? ": failed" : ""}`;
+  if (message.role === "user" && message.origin !== "message") return `user: ${message.origin}`;
+  return message.role === "error" ? `error: ${message.code}` : message.role;
+}
+
+function* writeMessage(message: TranscriptMessage): Generator<string> {
+  switch (message.role) {
+    case "user":
+      yield* message.content.map((part) => (part.type === "text" ? quote(part.text) : IMAGE));
+      return;
+    case "assistant":
+      yield quote(message.text);
+      for (const { tool, input } of message.tool_calls)
+        yield `Calls ${plain(tool)}\n\n${fence(JSON.stringify(input, null, 2))}`;
+      if (message.interrupted === true) yield "Interrupted.\n\n";
+      return;
+    case "tool":
+      yield fence(message.output);
+      return;
+    case "summary":
+      yield quote(message.text);
+      return;
+    case "error":
+      yield quote(message.message);
+  }
+}
+
+const IMAGE = "(an image)\n\n";
+
+/** What people and models write is Markdown mostly: as it is, but never HTML and never out of its quote. */
+function quote(text: string): string {
+  if (text.trim() === "") return "";
+  const lines = text.replaceAll("<", "&lt;").split(/\r\n|[\r\n\u2028\u2029]/);
+  const quoted = lines.map(
+    (line) => `> ${line.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, " ")}`,
+  );
+  return `${quoted.join("\n")}\n\n`;
+}
+
+function fence(text: string): string {
+  const runs = [...text.matchAll(/`+/g)].map(([run]) => run.length);
+  const longest = runs.reduce((most, run) => Math.max(most, run), 0);
+  const marks = "`".repeat(Math.max(SHORTEST_FENCE, longest + 1));
+  return `${marks}\n${text}${text.endsWith("\n") ? "" : "\n"}${marks}\n\n`;
+}
 
 function describeState(state: SessionState): string {
   if (state.kind === "lost") return `lost (${state.reason})`;

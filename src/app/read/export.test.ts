@@ -228,21 +228,53 @@ test("no output breaks out of its fence", async () => {
   );
 });
 
+/** What an agent's worker writes: a question, an answer with a call, its result, and how that ended. */
+function noteConversation(session: WrittenSession): void {
+  const said = (type: string, more: object) =>
+    session.note({ type, at: "2026-01-01T00:00:00Z", session_id: WRITTEN_SESSION, ...more });
+  const answer = { message_id: "m2", agent: "root" };
+  const call = { call_id: "c1", tool: "shell" };
+  const ask = { type: "text", text: "do\n# it <b>" };
+  said("message.user", { message_id: "m1", content: [ask], origin: "message" });
+  said("message.start", { ...answer, model: "x/y" });
+  said("message.delta", { ...answer, text: "I lo" });
+  session.note({ type: "reply", id: "1", result: { secret: true } });
+  session.note({ type: "message.user", at: "no time", content: "not of this shape" });
+  said("tool.call.end", { ...answer, ...call, input: { cmd: "ls" } });
+  said("message.end", { ...answer, model: "x/y", text: "I look", stop_reason: "tool_calls" });
+  said("tool.result", { ...call, output: "```\n## user", is_error: true });
+  said("error", { code: "model_failed", message: "no" });
+}
+
 test("an agent's Markdown is what was said and done", async () => {
   using session = openWrittenSession({ kind: "agent", mode: "pipe", title: "agent" });
-  session.note({ type: "message.user", at: "2026-01-01T00:00:00Z", text: "do\n# it" });
-  session.note({ type: "message.delta", text: "he" });
-  session.note({ type: "tool.call.start", tool_name: "shell", text: "ls" });
-  session.note({ type: "message.end", text: "done" });
+  noteConversation(session);
   const document = await textOf(session, "markdown");
-  expect(document.slice(document.indexOf("- **"))).toBe(
+  const at = "(2026\\-01\\-01T00:00:00Z)";
+  expect(document.slice(document.indexOf("\n## ") + 1)).toBe(
     [
-      "- **message.user** 2026\\-01\\-01T00:00:00Z do \\# it",
-      "- **tool.call.start** shell: ls",
-      "- **message.end** done",
-      "",
+      `## user ${at}\n\n> do\n> # it &lt;b>\n`,
+      `## root ${at}\n\n> I look\n\nCalls shell\n\n\`\`\`\n{\n  "cmd": "ls"\n}\n\`\`\`\n`,
+      `## shell: failed ${at}\n\n\`\`\`\`\n\`\`\`\n## user\n\`\`\`\`\n`,
+      `## error: model\\_failed ${at}\n\n> no\n\n`,
     ].join("\n"),
   );
+});
+
+test("an agent's JSON has what was said and done, and no answers of its worker", async () => {
+  using session = openWrittenSession({ kind: "agent", mode: "pipe" });
+  noteConversation(session);
+  const { transcript, events } = JSON.parse(await textOf(session, "json"));
+  expect(transcript).toMatchObject([
+    { role: "user", content: [{ text: "do\n# it <b>" }] },
+    { role: "assistant", text: "I look", tool_calls: [{ tool: "shell", input: { cmd: "ls" } }] },
+    { role: "tool", is_error: true },
+    { role: "error", code: "model_failed" },
+  ]);
+  expect(events).toHaveLength(8);
+  expect(JSON.stringify(events)).not.toContain("secret");
+  using terminal = openWrittenSession();
+  expect(JSON.parse(await textOf(terminal, "json"))).not.toHaveProperty("transcript");
 });
 
 test("a document ends where the session was when it was asked for, and is named after it", async () => {

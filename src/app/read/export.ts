@@ -1,7 +1,10 @@
+import { AgentFold } from "#agent/state/agent-fold.ts";
 import type { Caller } from "#app/caller.ts";
 import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
 import { openVisibleFeed } from "#app/visible-session.ts";
+import type { TranscriptMessage } from "#contract/agent/message.ts";
 import { Fault } from "#contract/fault.ts";
+import { AnyEvent } from "#contract/operations/agent.ts";
 import type { OperationInput, Operations } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
 import { readRange } from "#log/follow.ts";
@@ -9,7 +12,7 @@ import { type LogLine, lines } from "#log/lines.ts";
 import type { LogFiles } from "#log/log-files.ts";
 import { writeAsciicast } from "./export-asciicast.ts";
 import { writeJson } from "./export-json.ts";
-import { writeConversation, writeFacts, writeFenced } from "./export-markdown.ts";
+import { writeFacts, writeFenced, writeTranscript } from "./export-markdown.ts";
 import { readPieces } from "./export-pieces.ts";
 import { writeText } from "./export-text.ts";
 
@@ -42,8 +45,7 @@ const forms: Readonly<Record<Format, Form>> = {
   json: {
     media_type: "application/json",
     ending: "json",
-    write: ({ output, events }, { session, tail, eventsTail }) =>
-      writeJson({ session, events: readEvents(events, eventsTail), output, to: tail }),
+    write: json,
   },
   markdown: { media_type: "text/markdown; charset=utf-8", ending: "md", write: markdown },
 };
@@ -106,17 +108,42 @@ async function* recording(
   yield* writeAsciicast(header, readPieces(output, tail));
 }
 
+async function* json(
+  { output, events }: SessionFeed,
+  { session, tail, eventsTail }: Snapshot,
+): AsyncGenerator<string, void, void> {
+  const transcript =
+    session.kind === "agent" ? await readTranscript(events, session, eventsTail) : undefined;
+  const lines = readEvents(events, eventsTail);
+  yield* writeJson({ session, transcript, events: lines, output, to: tail });
+}
+
 async function* markdown(
   { output, events }: SessionFeed,
   { session, tail, eventsTail }: Snapshot,
 ): AsyncGenerator<string, void, void> {
   yield writeFacts(session);
   if (session.kind === "agent") {
-    yield* writeConversation(readEvents(events, eventsTail));
+    yield* writeTranscript(await readTranscript(events, session, eventsTail));
     return;
   }
   const text = () => writeText(readPieces(output, tail));
   yield* writeFenced(text(), text());
+}
+
+/** By the same fold that the agent itself goes on from. What an event ends is in it, so the pieces are not read. */
+async function readTranscript(
+  events: LogFiles,
+  { session_id, title }: Session,
+  to: number,
+): Promise<readonly TranscriptMessage[]> {
+  const fold = new AgentFold(session_id);
+  for await (const line of readEvents(events, to)) {
+    if (line.kind !== "line" || String(line.value.type).endsWith(".delta")) continue;
+    const event = AnyEvent.safeParse(line.value);
+    if (event.success) fold.apply(event.data);
+  }
+  return fold.transcript({ title, from: 0, limit: Number.MAX_SAFE_INTEGER }).messages;
 }
 
 /** The session's own size is the newest; the one that it began with is in its first event. */

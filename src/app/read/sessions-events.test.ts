@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import { createHostLink } from "#app/live/host-link.ts";
 import { SessionBoard } from "#app/live/session-board.ts";
+import { SessionFeeds } from "#app/live/session-feeds.ts";
 import { silentLogger } from "#base/logger.ts";
 import { ManualClock } from "#base/manual-clock.ts";
 import type { SessionsEvent } from "#contract/operations/reading.ts";
-import { createTestCaller } from "#test/harness/caller.ts";
+import { callerEnvironment, createTestCaller } from "#test/harness/caller.ts";
+import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost } from "#test/harness/host.ts";
 import { createSessionsEvents } from "./sessions-events.ts";
 
@@ -18,16 +20,18 @@ async function open() {
   const board = new SessionBoard(clock, silentLogger);
   await board.follow(host.client);
   const link = createHostLink(host.client);
+  const feeds = new SessionFeeds(link, host.sessions);
+  const deps = { link, board, feeds, clock, log: silentLogger };
   const watch = async (workspaces: "*" | string[], signal?: AbortSignal) => {
     const caller = createTestCaller({ workspaces: workspaces as "*" });
-    const { "sessions.watch": start } = createSessionsEvents({ link, board, clock }, caller);
+    const { "sessions.watch": start } = createSessionsEvents(deps, caller);
     const items = await start({}, signal === undefined ? {} : { signal });
     return items[Symbol.asyncIterator]();
   };
   const create = (workspace_id: string) =>
     host.create({ argv: ["/bin/cat"], stdin: true, labels: { workspace_id } });
   const owned = stack.move();
-  return { host, board, watch, create, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { host, board, feeds, watch, create, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 async function nextOf(items: AsyncIterator<{ readonly data: SessionsEvent }>) {
@@ -64,10 +68,122 @@ test("it ends with the signal and listens no longer", async () => {
   await using opened = await open();
   const leaving = new AbortController();
   const items = await opened.watch("*", leaving.signal);
-  expect(opened.board.changes.size).toBe(1);
+  expect(opened.board.changes.size).toBe(2);
   await nextOf(items);
   const last = items.next();
   leaving.abort();
   expect(await last).toMatchObject({ done: true });
   expect(opened.board.changes.size).toBe(0);
+  expect(opened.feeds.size).toBe(0);
+});
+
+/** A worker that says each line that it is told, and ends at the end of its input. */
+const SAYING = ["/bin/cat"];
+
+async function openAgents() {
+  const opened = await open();
+  const { client } = opened.host;
+  const createAgent = (workspace_id = HERE) =>
+    opened.host.create({ kind: "agent", argv: SAYING, labels: { workspace_id } });
+  const say = async (session_id: string, ...events: object[]) => {
+    const text = events.map((event) => `${JSON.stringify(event)}\n`).join("");
+    const data_b64 = Buffer.from(text).toString("base64");
+    await client.call("session.input", { session_id, data_b64 });
+  };
+  const park = async (session_id: string) => {
+    using watch = await client.watch(session_id);
+    await client.call("session.input", { session_id, eof: true });
+    await watch.until(({ session }) => session.state.kind === "exited" && session.state.final);
+  };
+  const revive = (session_id: string) =>
+    client.call("session.revive", { session_id, argv: SAYING, env: callerEnvironment() });
+  return { ...opened, createAgent, say, park, revive };
+}
+
+const ask = (approval_id: string) => ({ type: "approval.requested", approval_id });
+const answer = (approval_id: string) => ({ type: "approval.resolved", approval_id });
+
+/** The next event that says whether an agent needs an answer. */
+async function nextAnswer(items: AsyncIterator<{ readonly data: SessionsEvent }>) {
+  for (;;) {
+    const { value } = await items.next();
+    const { data } = value as { readonly data: SessionsEvent };
+    if ("session" in data && data.needs_answer !== undefined)
+      return [data.session.session_id, data.needs_answer];
+  }
+}
+
+test("an agent that asks is told of, and that it was answered", async () => {
+  await using opened = await openAgents();
+  const items = await opened.watch([HERE]);
+  const hidden = await opened.createAgent(ELSEWHERE);
+  await opened.say(hidden.session_id, ask("a"));
+  const { session_id } = await opened.createAgent();
+  await opened.say(session_id, ask("a"));
+  expect(await nextAnswer(items)).toEqual([session_id, true]);
+  await opened.say(session_id, ask("b"), answer("a"), answer("b"));
+  expect(await nextAnswer(items)).toEqual([session_id, false]);
+  await opened.say(session_id, { type: "elicitation.requested", elicitation_id: "e" });
+  expect(await nextAnswer(items)).toEqual([session_id, true]);
+});
+
+test("who comes later hears of those that ask, also of one that is parked, and follows it into its next life", async () => {
+  await using opened = await openAgents();
+  const { session_id } = await opened.createAgent();
+  await opened.say(session_id, ask("a"));
+  const first = await opened.watch("*");
+  expect(await nextAnswer(first)).toEqual([session_id, true]);
+  await opened.park(session_id);
+  const second = await opened.watch("*");
+  expect(await nextAnswer(second)).toEqual([session_id, true]);
+  for (let life = 2; life < 5; life += 1) {
+    await opened.revive(session_id);
+    await opened.say(session_id, answer("a"));
+    expect(await nextAnswer(second)).toEqual([session_id, false]);
+    await opened.say(session_id, ask("a"));
+    expect(await nextAnswer(second)).toEqual([session_id, true]);
+    await opened.park(session_id);
+  }
+  await opened.host.client.call("session.close", { session_id });
+  expect(await nextAnswer(second)).toEqual([session_id, false]);
+});
+
+test("an agent that was cut off asks nothing any more", async () => {
+  await using opened = await openAgents();
+  const items = await opened.watch("*");
+  const { session_id } = await opened.createAgent();
+  await opened.say(session_id, ask("a"));
+  expect(await nextAnswer(items)).toEqual([session_id, true]);
+  await opened.host.client.call("session.signal", { session_id, signal: "SIGKILL" });
+  expect(await nextAnswer(items)).toEqual([session_id, false]);
+});
+
+test("an agent's events are read once, however often somebody comes to look", async () => {
+  await using opened = await openAgents();
+  const { session_id } = await opened.createAgent();
+  await opened.say(session_id, ask("a"));
+  const reads: number[] = [];
+  const { feeds } = opened;
+  const openFeed = feeds.open.bind(feeds);
+  feeds.open = async (id) => {
+    const feed = await openFeed(id);
+    const { events } = feed;
+    const read = events.read.bind(events);
+    events.read = (cursor, options) => {
+      reads.push(cursor);
+      return read(cursor, options);
+    };
+    return feed;
+  };
+  for (let time = 0; time < 3; time += 1) {
+    const leaving = new AbortController();
+    const items = await opened.watch("*", leaving.signal);
+    expect(await nextAnswer(items)).toEqual([session_id, true]);
+    const last = items.next();
+    leaving.abort();
+    await last;
+    await items.return?.();
+    await waitFor("the feed to be left", () => feeds.size === 0);
+  }
+  expect(reads.filter((cursor) => cursor === 0)).toHaveLength(1);
 });

@@ -1,32 +1,49 @@
 import { type Caller, maySee } from "#app/caller.ts";
+import { AskingAgents } from "#app/live/asking-agents.ts";
 import type { HostLink } from "#app/live/host-link.ts";
 import type { BoardChange, SessionBoard } from "#app/live/session-board.ts";
+import type { SessionFeeds } from "#app/live/session-feeds.ts";
 import type { Clock } from "#base/clock.ts";
+import type { Logger } from "#base/logger.ts";
 import type { SessionsEvent } from "#contract/operations/reading.ts";
 import type { Operations, StreamItem } from "#contract/operations.ts";
 
 export interface SessionsEventsDeps {
   readonly link: HostLink;
   readonly board: SessionBoard;
+  readonly feeds: SessionFeeds;
   readonly clock: Clock;
+  readonly log: Logger;
 }
 
+/** Handlers are made for each caller, and all who look at the same board share what is known of its agents. */
+const asking = new WeakMap<SessionBoard, AskingAgents>();
+
 export function createSessionsEvents(
-  { link, board, clock }: SessionsEventsDeps,
+  deps: SessionsEventsDeps,
   caller: Caller,
 ): Pick<Operations, "sessions.watch"> {
+  const { link, board, clock } = deps;
   return {
     "sessions.watch": async (_input, { signal } = {}) => {
       await link.connect();
       const news = new News(caller);
-      const subscription = board.changes.on((change) => news.add(change));
+      using stack = new DisposableStack();
+      stack.use(board.changes.on((change) => news.add(change)));
       news.add({
         workspace_id: undefined,
         event: { type: "ready", at: new Date(clock.now()).toISOString() },
       });
-      return followNews(news, subscription, signal);
+      stack.use(agentsOf(deps).follow((change) => news.add(change)));
+      return followNews(news, stack.move(), signal);
     },
   };
+}
+
+function agentsOf(deps: SessionsEventsDeps): AskingAgents {
+  const agents = asking.get(deps.board) ?? new AskingAgents(deps);
+  asking.set(deps.board, agents);
+  return agents;
 }
 
 /** Ends when the reader goes. */
@@ -65,10 +82,7 @@ class News {
     const key = keyOf(event);
     const before = this.#events.get(key);
     this.#events.delete(key);
-    this.#events.set(
-      key,
-      "session" in event ? { ...event, type: weightier(before, event) } : event,
-    );
+    this.#events.set(key, "session" in event ? joined(before, event) : event);
     this.wake();
   }
 
@@ -88,21 +102,27 @@ class News {
   }
 }
 
-/** What an event says that was not told stays said by the one that takes its place; the session in it is the newest. */
 const WEIGHTS = [
   "session.changed",
   "session.title",
+  "session.needs_answer",
   "session.state",
   "session.exited",
   "session.opened",
 ];
 
-function weightier(
-  before: SessionsEvent | undefined,
-  event: Extract<SessionsEvent, { readonly session: unknown }>,
-): typeof event.type {
-  if (before === undefined || !("session" in before)) return event.type;
-  return WEIGHTS.indexOf(before.type) > WEIGHTS.indexOf(event.type) ? before.type : event.type;
+type Change = Extract<SessionsEvent, { readonly session: unknown }>;
+
+/** What an event says that was not told stays said by the one that takes its place; the session in it is the newest. */
+function joined(before: SessionsEvent | undefined, event: Change): Change {
+  if (before === undefined || !("session" in before)) return event;
+  const isWeightier = WEIGHTS.indexOf(before.type) > WEIGHTS.indexOf(event.type);
+  const { needs_answer = before.needs_answer } = event;
+  return {
+    ...event,
+    type: isWeightier ? before.type : event.type,
+    ...(needs_answer === undefined ? {} : { needs_answer }),
+  };
 }
 
 function keyOf(event: SessionsEvent): string {

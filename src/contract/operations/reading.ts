@@ -1,11 +1,11 @@
 import * as z from "zod";
-import { SessionEvent } from "#contract/events.ts";
 import { ServerFrame } from "#contract/frames.ts";
 import { SessionId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
 import { Session } from "#contract/session.ts";
 import { SessionState } from "#contract/session-state.ts";
 import { TerminalServerFrame } from "#contract/terminal-frames.ts";
+import { AnyEvent } from "./agent.ts";
 import { type OperationSpec, Since } from "./operation-spec.ts";
 import { ScreenState, ScreenText } from "./screen.ts";
 
@@ -84,6 +84,8 @@ export const SessionsEvent = z.discriminatedUnion("type", [
     ]),
     at: z.iso.datetime(),
     session: Session,
+    /** Of an agent, when that has changed: whether it waits for somebody's answer. */
+    needs_answer: z.boolean().optional(),
   }),
   z.strictObject({
     type: z.literal("session.removed"),
@@ -132,7 +134,7 @@ export const readingOperations = {
       /** False: what is there, then the end. */
       follow: z.boolean().optional(),
     }),
-    output: SessionEvent,
+    output: AnyEvent,
     faults: ["session_not_found", "offset_out_of_range", "invalid_request"],
   },
   "session.screen": {

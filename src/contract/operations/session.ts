@@ -156,6 +156,7 @@ export const sessionOperations = {
       "not_controller",
       "queue_full",
       "invalid_request",
+      "unsupported",
     ],
   },
   "session.resize": {
@@ -192,6 +193,6 @@ export const sessionOperations = {
     answers: "json",
     input: z.strictObject(bySession),
     output: z.strictObject({ signalled: z.int() }),
-    faults: ["session_not_found", "already_exited"],
+    faults: ["session_not_found", "already_exited", "unsupported"],
   },
 } as const satisfies Record<string, OperationSpec>;

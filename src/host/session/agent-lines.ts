@@ -20,12 +20,13 @@ export interface AgentLinesDeps {
  * An agent's stdout, appended to its events log by whole lines. Its events are its history, so nothing is given up
  * when the disk is full: the rest is held, the caller stops reading the worker, and it is tried again.
  */
-export class AgentLines {
+export class AgentLines implements Disposable {
   readonly #deps: AgentLinesDeps;
   #partial: Buffer[] = [];
   #partialBytes = 0;
   #isSkipping = false;
   #held: Buffer[] = [];
+  #retrying: Disposable | undefined;
   readonly #deferred: (() => void)[] = [];
 
   constructor(deps: AgentLinesDeps) {
@@ -51,6 +52,13 @@ export class AgentLines {
   /** What waits for held bytes has waited long enough. */
   giveUpWaiting(): void {
     for (const run of this.#deferred.splice(0)) run();
+  }
+
+  /** What is held is given up; nothing is appended or run after this. */
+  [Symbol.dispose](): void {
+    this.#retrying?.[Symbol.dispose]();
+    this.#held = [];
+    this.#deferred.length = 0;
   }
 
   #retry(): void {
@@ -96,7 +104,7 @@ export class AgentLines {
     const kept = this.#deps.append(lines);
     if (kept === lines.length) return;
     this.#held.push(Buffer.from(lines.subarray(kept)));
-    this.#deps.clock.timer(RETRY_MS, () => this.#retry());
+    this.#retrying = this.#deps.clock.timer(RETRY_MS, () => this.#retry());
     this.#deps.held(true);
   }
 }

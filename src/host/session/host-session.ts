@@ -3,17 +3,15 @@ import { Emitter } from "#base/emitter.ts";
 import type { Logger } from "#base/logger.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
-import type { Session } from "#contract/session.ts";
-import type { EndReason } from "#contract/session-state.ts";
+import { isParked, type Session } from "#contract/session.ts";
+import { type EndReason, MEANT_ENDS } from "#contract/session-state.ts";
 import type { SignalName } from "#contract/signals.ts";
 import type { LogIo } from "#log/log-io.ts";
-import type { Child, ChildListener, ChildSpec, Spawner, TerminalSize } from "#proc/child.ts";
-import { AgentLines } from "./agent-lines.ts";
+import type { ChildSpec, Spawner, TerminalSize } from "#proc/child.ts";
 import { Audience } from "./audience.ts";
-import { IdleTimer } from "./deadlines.ts";
 import { type EventBody, Journal } from "./journal.ts";
+import { Life } from "./life.ts";
 import { RecordKeeper } from "./record-keeper.ts";
-import { SeenIds } from "./seen-ids.ts";
 import type { Printed } from "./session-logs.ts";
 import type { SessionRecord } from "./session-record.ts";
 import { describeSession } from "./session-view.ts";
@@ -35,38 +33,21 @@ export interface InputRequest {
   readonly eof?: boolean | undefined;
 }
 
-/** As the child's status; no code when its end was never seen. */
-interface Ending {
-  readonly exit_code: number | null;
-  readonly signal: string | null;
-}
-
 /**
- * One process with its logs. The child is started once and never again; exited is final. Every observer sees all
- * output, then the exit, then the end of the output.
+ * One process with its logs. Every observer sees all output, then the exit, then the end of the output. An agent that
+ * has ended may go on in another life: another process, the same session, the same logs, the same observers.
  */
 export class HostSession {
   readonly #deps: SessionDeps;
   readonly #keeper: RecordKeeper;
   readonly #journal: Journal;
-  #child: Child | undefined;
-  #closing:
-    | {
-        readonly reason: EndReason;
-        readonly detail: string | undefined;
-        readonly done: Promise<void>;
-      }
-    | undefined;
-  readonly #exited = Promise.withResolvers<void>();
-  readonly #idle: IdleTimer;
-  readonly #lifetime: IdleTimer;
+  #life: Life;
+  #isReviving = false;
   /** Who watches and who types. */
   readonly audience: Audience;
-  readonly #inputIds = new SeenIds(limits.input_ids_remembered);
-  readonly #agentLines: AgentLines | undefined;
   /** A tail moved, perhaps by this. */
   readonly tails: Emitter<Printed | undefined>;
-  /** The state, the title, the size, the controller or the viewers changed. */
+  /** The state, the title, the size, the controller or the viewers changed; or it was removed. */
   readonly changes: Emitter<void>;
 
   constructor(deps: SessionDeps) {
@@ -85,21 +66,8 @@ export class HostSession {
       moved: (printed) => this.tails.emit(printed),
     });
     this.changes = new Emitter(onError);
-    const isRunningHere = isLive(record.state);
-    const closeFor = (reason: EndReason) => () => void this.close(reason);
-    this.#idle = new IdleTimer(
-      clock,
-      isRunningHere ? record.idle_timeout_ms : 0,
-      closeFor("idle_timeout"),
-    );
-    this.#lifetime = new IdleTimer(
-      clock,
-      isRunningHere ? record.lifetime_ms : 0,
-      closeFor("lifetime_timeout"),
-    );
     this.audience = this.#createAudience();
-    if (record.kind === "agent") this.#agentLines = this.#createAgentLines();
-    if (!isRunningHere) this.#exited.resolve();
+    this.#life = this.#createLife();
   }
 
   get id(): SessionRecord["session_id"] {
@@ -116,6 +84,11 @@ export class HostSession {
 
   get isLive(): boolean {
     return isLive(this.record.state);
+  }
+
+  /** Another life is being prepared, so its end is not the last word. */
+  get isReviving(): boolean {
+    return this.#isReviving;
   }
 
   get tail(): number {
@@ -139,7 +112,7 @@ export class HostSession {
       ...this.#journal.state,
       controller: this.audience.controller,
       viewers: this.audience.size,
-      last_io_at: this.isLive ? this.#wallTime(this.#idle.touchedAt) : this.record.last_io_at,
+      last_io_at: this.isLive ? this.#wallTime(this.#life.touchedAt) : this.record.last_io_at,
       fault: this.#journal.fault,
     });
   }
@@ -158,37 +131,89 @@ export class HostSession {
       title: record.title,
       ...size,
     });
-    const child = await spawner.spawn(spec, this.#listen());
-    this.#child = child;
-    const { pid, start_time, boot_id } = child.identity;
-    this.#keeper.happenSoon(
-      { kind: "spawned" },
-      { process: { pid, start_time, boot_id }, limit_mark: child.limit_mark ?? null },
-    );
-    if (this.#closing !== undefined) await this.#endTree(child);
+    await this.#life.start(spawner, spec);
+  }
+
+  /** Throws unless another life may begin now. */
+  checkRevival(): void {
+    const details = { session_id: this.id, state: this.record.state };
+    if (this.record.kind !== "agent")
+      throw new Fault(
+        "unsupported",
+        `only an agent goes on after its end, and this is a ${this.record.kind}; make another session`,
+        { details },
+      );
+    if (this.isLive) throw new Fault("busy", "this agent is running already", { details });
+    if (!isParked(this.record))
+      throw new Fault("already_exited", "this agent was closed for good; make another session", {
+        details,
+      });
+  }
+
+  /** From here until it is disposed nobody else revives the session; throws `busy` while somebody does. */
+  holdForRevival(): Disposable {
+    this.checkRevival();
+    if (this.#isReviving) throw new Fault("busy", "this agent is being started already");
+    this.#isReviving = true;
+    return {
+      [Symbol.dispose]: () => {
+        this.#isReviving = false;
+      },
+    };
+  }
+
+  /** Resolves when nothing of the life that has ended runs any more, as far as that can be had. */
+  async endLastLife(): Promise<void> {
+    await this.#life.close("exited");
+  }
+
+  /** Another child in the same session. When it cannot be started the session has ended again, and says so. */
+  async revive(spawner: Spawner, spec: ChildSpec): Promise<void> {
+    this.#life[Symbol.dispose]();
+    this.#closeJournal();
+    const life = (this.record.life ?? 1) + 1;
+    this.#keeper.writeRevival({
+      life,
+      argv: [...spec.argv],
+      work_dir: spec.work_dir,
+      exited_at: null,
+      process: null,
+      limit_mark: null,
+    });
+    this.#life = this.#createLife();
+    try {
+      this.#journal.open();
+      this.#journal.note({ type: "session.resumed", life, from: this.#journal.nextEvent });
+      this.changes.emit();
+      await this.#life.start(spawner, spec);
+    } catch (error) {
+      this.#life.fail(error);
+      throw error;
+    }
+    this.changes.emit();
   }
 
   input(request: InputRequest): void {
-    const child = this.#liveChild();
+    const child = this.#life.liveChild();
     const { input_id } = request;
-    if (input_id !== undefined && this.#inputIds.has(input_id)) return;
+    if (input_id !== undefined && this.#life.hasSeen(input_id)) return;
     this.audience.check(request.generation);
     // The end of a terminal's input is a character that needs room as well: both are taken, or neither.
     if (request.eof === true) checkRoom(child.queuedInputBytes + request.bytes.length + 1);
     child.write(request.bytes);
     if (request.eof === true) child.endInput();
-    if (input_id !== undefined) this.#inputIds.add(input_id);
-    this.#idle.touch();
+    if (input_id !== undefined) this.#life.remember(input_id);
+    this.#life.touch();
   }
 
   resize(size: TerminalSize, generation: number | undefined): void {
-    const child = this.#liveChild();
+    const child = this.#life.liveChild();
     if (this.record.mode !== "pty") {
       throw new Fault("invalid_request", "this session has no terminal, so it has no size");
     }
     this.audience.check(generation);
     child.resize(size);
-    this.#idle.touch();
+    this.#life.touch();
     if (size.cols === this.record.cols && size.rows === this.record.rows) return;
     this.#journal.markSize(size.cols, size.rows);
     this.#keeper.update({ cols: size.cols, rows: size.rows });
@@ -198,121 +223,67 @@ export class HostSession {
 
   /** What an ended session has left running is still its tree. */
   signal(signal: SignalName, scope: "foreground" | "tree"): number {
-    const left = scope === "tree" && !this.isLive ? (this.#child?.signalTree(signal) ?? 0) : 0;
+    const ended = this.isLive ? undefined : this.#life.child;
+    const left = scope === "tree" ? (ended?.signalTree(signal) ?? 0) : 0;
     if (left > 0) return left;
-    const child = this.#liveChild();
+    const child = this.#life.liveChild();
     return scope === "tree" ? child.signalTree(signal) : child.signalForeground(signal);
   }
 
   /** Whether an earlier host started it, so that we hold no child for it. */
   get isRecovered(): boolean {
-    return this.#child === undefined && !this.isLive;
+    return this.#life.child === undefined && !this.isLive;
   }
 
   countTree(): number {
-    return this.#child?.countTree() ?? 0;
+    return this.#life.child?.countTree() ?? 0;
   }
 
   rename(title: string): void {
     this.#keeper.update({ title });
-    this.#journal.open();
-    this.#journal.note({ type: "session.title", title });
-    if (!this.isLive) this.#closeJournal();
+    this.#noteAnyTime({ type: "session.title", title });
     this.changes.emit();
   }
 
-  /** Ends the session and all that it started. Everybody who asks waits for the same end; the first reason stays. */
-  close(reason: EndReason, detail?: string): Promise<void> {
-    this.#closing ??= { reason, detail, done: this.#end() };
-    return this.#closing.done;
+  /**
+   * Ends the session and all that it started. Everybody who asks waits for the same end; the first reason stays, but
+   * for an agent that would go on: closed on purpose it does not.
+   */
+  async close(reason: EndReason, detail?: string): Promise<void> {
+    this.#closeForGood(reason, detail);
+    await this.#life.close(reason, detail);
+    // It may have been ending for another reason.
+    this.#closeForGood(reason, detail);
   }
 
   /** The child could not be started: whoever waits for the end has it. */
   discard(): void {
-    this.#exited.resolve();
+    this.#life.discard();
     this.dispose();
   }
 
   /** Lets go of descriptors and timers; the process, if any, is not ended by this. */
   dispose(): void {
-    this.#idle[Symbol.dispose]();
-    this.#lifetime[Symbol.dispose]();
+    this.#life[Symbol.dispose]();
     this.audience.endControl();
-    this.#child?.[Symbol.dispose]();
-    this.#child = undefined;
     this.#closeJournal();
   }
 
-  #listen(): ChildListener {
-    // An agent's exit comes behind its last event, also when that one waits for room on the disk.
-    const inOrder = (run: () => void) =>
-      this.#agentLines === undefined ? run() : this.#agentLines.whenWritten(run);
-    return {
-      output: (channel, bytes) => {
-        this.#idle.touch();
-        if (this.#agentLines !== undefined && channel === "stdout") this.#agentLines.push(bytes);
-        else this.#journal.appendOutput(channel, bytes);
-      },
-      exited: (status) => inOrder(() => this.#onExited(status)),
-      final: () => inOrder(() => this.#onFinal()),
-    };
-  }
-
-  #onExited({ exit_code, signal }: Ending): void {
-    this.#idle[Symbol.dispose]();
-    this.#lifetime[Symbol.dispose]();
-    this.audience.endControl();
-    this.#journal.settle();
-    const { reason = "exited", detail } = this.#closing ?? {};
-    this.#keeper.happen(
-      { kind: "exited", exit_code, signal, reason, detail, tail: this.tail },
-      { exited_at: this.#now(), last_io_at: this.#wallTime(this.#idle.touchedAt) },
-    );
-    this.#journal.note({ type: "session.exited", state: this.record.state });
-    this.#exited.resolve();
+  #closeForGood(reason: EndReason, detail: string | undefined): void {
+    if (!MEANT_ENDS.includes(reason) || !isParked(this.record)) return;
+    this.#keeper.happen({ kind: "closed", reason, detail });
+    this.#noteAnyTime({ type: "session.exited", state: this.record.state });
     this.changes.emit();
   }
 
-  /** The child is kept: what it left running can still be counted and ended. */
-  #onFinal(): void {
-    this.#keeper.happen({ kind: "output_ended" });
-    this.#closeJournal();
-  }
-
-  async #end(): Promise<void> {
-    // A spawn in flight is ended by `start`, which sees that we are closing.
-    if (this.#child !== undefined) await this.#endTree(this.#child);
-    await this.#exited.promise;
-  }
-
-  async #endTree(child: Child): Promise<void> {
-    const survivors = await child.endTree({ grace_ms: this.record.grace_ms });
-    if (this.isLive) await this.#abandon(child, survivors.length > 0);
-    this.#keeper.happen({ kind: "survived", survivors });
-  }
-
-  /** The child itself would not end, or its end was not seen yet: hang up on it and say what is known. */
-  async #abandon(child: Child, isStuck: boolean): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    using _limit = this.#deps.clock.timer(limits.tree_kill_ms, resolve);
-    if (isStuck) child[Symbol.dispose]();
-    await Promise.race([this.#exited.promise, promise]);
-    // An end that waits for room on the disk has waited long enough.
-    this.#agentLines?.giveUpWaiting();
-    if (!this.isLive) return;
-    this.#onExited({ exit_code: null, signal: null });
-    this.#onFinal();
-  }
-
-  #liveChild(): Child {
-    const { state } = this.record;
-    if (this.#child !== undefined && isLive(state) && this.#closing === undefined)
-      return this.#child;
-    const sentence =
-      this.#closing !== undefined && isLive(state)
-        ? "this session is closing"
-        : "this session has ended";
-    throw new Fault("already_exited", sentence, { details: { session_id: this.id, state } });
+  #createLife(): Life {
+    return new Life({
+      clock: this.#deps.clock,
+      keeper: this.#keeper,
+      journal: this.#journal,
+      ended: () => this.audience.endControl(),
+      changed: () => this.changes.emit(),
+    });
   }
 
   #createAudience(): Audience {
@@ -328,36 +299,16 @@ export class HostSession {
     });
   }
 
-  #createAgentLines(): AgentLines {
-    const message = "an event line was too long and was dropped";
-    return new AgentLines({
-      clock: this.#deps.clock,
-      append: (lines) => this.#appendLines(lines),
-      tooLong: () => this.#journal.note({ type: "warning", code: "payload_too_large", message }),
-      held: (isHeld) => {
-        if (isHeld) this.#child?.pause();
-        else this.#child?.resume();
-        this.changes.emit();
-      },
-    });
-  }
-
-  #appendLines(lines: Buffer): number {
-    const kept = this.#journal.appendLines(lines);
-    // Events are its history and are never evicted, so at their limit the run is over.
-    if (kept < lines.length && this.#journal.fault?.code === "limit") {
-      void this.close("lifetime_timeout", "its events log has reached its limit");
-      return lines.length;
-    }
-    return kept;
+  /** Also when the logs are closed, and without closing those that somebody still writes to. */
+  #noteAnyTime(event: EventBody): void {
+    const { isOpen } = this.#journal;
+    this.#journal.open();
+    this.#journal.note(event);
+    if (!isOpen) this.#closeJournal();
   }
 
   #closeJournal(): void {
     if (this.#journal.close()) this.changes.emit();
-  }
-
-  #now(): string {
-    return new Date(this.#deps.clock.now()).toISOString();
   }
 
   #wallTime(monotonic: number): string {

@@ -66,6 +66,10 @@ export class Journal {
     return this.#logs?.fault;
   }
 
+  get isOpen(): boolean {
+    return this.#logs !== undefined;
+  }
+
   open(): void {
     const { dir, clock, keeper, retainBytes, io, moved } = this.#deps;
     this.#logs ??= new SessionLogs({
@@ -108,6 +112,11 @@ export class Journal {
 
   settle(): void {
     this.#logs?.settle();
+  }
+
+  /** Where the next event's line begins. */
+  get nextEvent(): number {
+    return this.#logs?.nextEvent ?? this.eventsTail;
   }
 
   note(event: EventBody): void {

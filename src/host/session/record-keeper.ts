@@ -39,6 +39,14 @@ export class RecordKeeper {
     writeRecord(this.#dir, this.#record);
   }
 
+  /** The same for another life, which is not there before the disk has it. */
+  writeRevival(change: Partial<SessionRecord>): void {
+    const state = transition(this.#record.state, { kind: "revived" });
+    const record = { ...this.#record, ...change, state };
+    writeRecord(this.#dir, record);
+    this.#record = record;
+  }
+
   update(change: Partial<SessionRecord>): void {
     this.#record = { ...this.#record, ...change };
     this.write();

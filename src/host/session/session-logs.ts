@@ -3,6 +3,7 @@ import type { Clock } from "#base/clock.ts";
 import { channels, type OutputChannel } from "#contract/channels.ts";
 import type { SessionEvent } from "#contract/events.ts";
 import { limits } from "#contract/limits.ts";
+import { openLogFiles } from "#log/log-files.ts";
 import type { LogIo } from "#log/log-io.ts";
 import { type LogWriter, openLogWriter } from "#log/log-writer.ts";
 
@@ -31,6 +32,7 @@ const RETRY_MS = 1000;
 const LOOK_MS = 100;
 /** Facts that wait for room on the disk; beyond this the oldest are dropped. */
 const WAITING_EVENTS = 100;
+const LINE_END = Buffer.from("\n");
 
 /** The two logs of a session: what it printed, and what happened to it. */
 export class SessionLogs implements Disposable {
@@ -60,6 +62,7 @@ export class SessionLogs implements Disposable {
       limitBytes: limits.events_bytes,
       holdOpen: deps.isAgent,
     });
+    if (endsWithinLine(join(dir, "events"), this.#events.tail)) this.#waiting.push(LINE_END);
     this.#lookedAt = clock.monotonic();
   }
 
@@ -73,6 +76,12 @@ export class SessionLogs implements Disposable {
 
   get eventsTail(): number {
     return this.#events.tail;
+  }
+
+  /** Where the line of the next fact begins. */
+  get nextEvent(): number {
+    const waiting = this.#waiting.reduce((bytes, line) => bytes + line.length, 0);
+    return this.#events.tail + waiting;
   }
 
   get diskBytes(): number {
@@ -168,4 +177,12 @@ export class SessionLogs implements Disposable {
     const wasRemoved = this.#output.ensurePresent();
     if (this.#events.ensurePresent() || wasRemoved) this.#deps.restored();
   }
+}
+
+/** A worker's last line that found no room is half there: what comes next must not be glued to it. */
+function endsWithinLine(dir: string, tail: number): boolean {
+  if (tail === 0) return false;
+  using files = openLogFiles(dir);
+  const last = files.read(tail - 1, { limit: 1, tail });
+  return last?.kind === "bytes" && last.bytes[0] !== LINE_END[0];
 }

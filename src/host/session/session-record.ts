@@ -39,6 +39,8 @@ export const SessionRecord = z.object({
   created_at: z.iso.datetime(),
   last_io_at: z.iso.datetime(),
   exited_at: z.iso.datetime().nullable(),
+  /** Absent in what an older host wrote, and in what has had one life. */
+  life: z.int().optional(),
   state: SessionState,
   process: z.object({ pid: z.int(), start_time: z.int(), boot_id: z.string() }).nullable(),
   limit_mark: z.int().nullable(),

@@ -42,6 +42,7 @@ export function describeSession(record: SessionRecord, moving: Moving): Session 
     created_at: record.created_at,
     last_io_at: moving.last_io_at,
     exited_at: record.exited_at,
+    ...(record.kind === "agent" ? { life: record.life ?? 1 } : {}),
     ...describeLogFault(moving),
   };
 }

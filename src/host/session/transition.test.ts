@@ -44,6 +44,14 @@ test.each([
   [{ kind: "running" }, { kind: "host_died" }, { kind: "lost", reason: "host_lost" }],
   [{ kind: "starting" }, { kind: "host_died" }, { kind: "lost", reason: "host_lost" }],
   [{ kind: "running" }, { kind: "output_ended" }, { kind: "running" }],
+  [{ kind: "running" }, { kind: "revived" }, { kind: "running" }],
+  [{ kind: "lost", reason: "host_lost" }, { kind: "revived" }, { kind: "starting" }],
+  [{ kind: "running" }, { kind: "closed", reason: "user_requested" }, { kind: "running" }],
+  [
+    { kind: "lost", reason: "host_lost" },
+    { kind: "closed", reason: "user_requested", detail: "d" },
+    { kind: "lost", reason: "user_requested", detail: "d" },
+  ],
 ] as const)("%o and %o make %o", (state, next, expected) => {
   expect(transition(state, next)).toEqual(expected);
 });

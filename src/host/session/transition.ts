@@ -13,6 +13,9 @@ export type Happening =
     }
   | { readonly kind: "survived"; readonly survivors: readonly Survivor[] }
   | { readonly kind: "output_ended" }
+  | { readonly kind: "revived" }
+  /** Closed for good, after its own end. */
+  | { readonly kind: "closed"; readonly reason: EndReason; readonly detail?: string | undefined }
   | { readonly kind: "host_died" };
 
 /** The one place where a state follows from another. What cannot happen in a state changes nothing. */
@@ -27,6 +30,10 @@ export function transition(state: SessionState, happening: Happening): SessionSt
       return { ...state, survivors: [...happening.survivors] };
     case "output_ended":
       return state.kind === "exited" ? { ...state, final: true } : state;
+    case "revived":
+      return isLive(state) ? state : { kind: "starting" };
+    case "closed":
+      return closedBy(state, happening);
     case "host_died":
       return isLive(state)
         ? { kind: "lost", reason: "host_lost" }
@@ -39,14 +46,18 @@ export function isLive(state: SessionState): boolean {
 }
 
 function exitedBy(happening: Extract<Happening, { kind: "exited" }>): SessionState {
-  const { exit_code, signal, reason, detail, tail } = happening;
-  return {
-    kind: "exited",
-    exit_code,
-    signal,
-    reason,
-    ...(detail === undefined ? {} : { detail }),
-    tail,
-    final: false,
-  };
+  const { exit_code, signal, tail } = happening;
+  return { kind: "exited", exit_code, signal, ...because(happening), tail, final: false };
+}
+
+function closedBy(
+  state: SessionState,
+  happening: Extract<Happening, { kind: "closed" }>,
+): SessionState {
+  if (state.kind !== "exited" && state.kind !== "lost") return state;
+  return { ...state, ...because(happening) };
+}
+
+function because({ reason, detail }: { reason: EndReason; detail?: string | undefined }) {
+  return { reason, ...(detail === undefined ? {} : { detail }) };
 }

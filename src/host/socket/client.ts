@@ -136,7 +136,7 @@ export class HostClient implements Disposable {
     const message = value as Reply | HostPush;
     if ("push" in message) {
       if (message.push === "session") this.#watches.get(message.watch)?.onSession(message.session);
-      else this.#onList?.(message.session_id, message.session);
+      else this.#onListed(message.session_id, message.session);
       return;
     }
     const waiting = message.id === undefined ? undefined : this.#waiting.get(message.id);
@@ -144,6 +144,14 @@ export class HostClient implements Disposable {
     this.#waiting.delete(message.id);
     if (message.error === undefined) waiting.resolve(message.result);
     else waiting.reject(fromFaultBody(message.error));
+  }
+
+  #onListed(sessionId: string, session: Session | null): void {
+    // A session that was removed never changes again: to those who follow it that is the same as a host that went.
+    if (session === null)
+      for (const watch of this.#watches.values())
+        if (watch.session.session_id === sessionId) watch.onClosed();
+    this.#onList?.(sessionId, session);
   }
 
   #onDone(id: number): void {

@@ -54,6 +54,7 @@ function hostHandlers({ sessions, health, shutdown }: HandlerContext) {
 function sessionHandlers({ sessions }: HandlerContext) {
   return {
     "session.create": async (params) => (await sessions.create(params)).view(),
+    "session.revive": async (params) => (await sessions.revive(params)).view(),
     "session.list": (params) => listSessions(sessions.all(), params),
     "session.get": (params) => sessions.get(params.session_id).view(),
     "session.labels": (params) => ({ labels: sessions.get(params.session_id).record.labels }),

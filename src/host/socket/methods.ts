@@ -14,6 +14,7 @@ export const features = [
   "inline",
   "typing",
   "session_labels",
+  "lives",
 ] as const;
 
 export interface Hello {
@@ -58,12 +59,24 @@ export interface HostCreate {
   readonly rows?: number | undefined;
   readonly title?: string | undefined;
   readonly stdin?: boolean | undefined;
+  /** Of a command: stdout and stderr are one pipe and one channel. */
+  readonly merged?: boolean | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly parent_session_id?: string | undefined;
   readonly detach?: boolean | undefined;
   readonly idle_timeout_ms?: number | undefined;
   readonly lifetime_ms?: number | undefined;
   readonly grace_ms?: number | undefined;
+}
+
+/** Another life of an agent that has ended; all that is not said is as it was. */
+export interface HostRevive {
+  readonly session_id: string;
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly umask?: number | undefined;
+  readonly open_files?: number | undefined;
+  readonly work_dir?: string | undefined;
 }
 
 export interface HostList {
@@ -88,6 +101,8 @@ export interface HostMethods {
   "host.health": { params: Nothing; result: HostHealth };
   "host.shutdown": { params: Nothing; result: Nothing };
   "session.create": { params: HostCreate; result: Session };
+  /** Feature `lives`; an older host answers `unsupported`. */
+  "session.revive": { params: HostRevive; result: Session };
   "session.list": {
     params: HostList;
     result: {
@@ -167,7 +182,10 @@ export interface HostMethods {
 
 export type HostMethod = keyof HostMethods;
 
-/** What the host says unasked: a watched session changed (`session`), or one of all of them did (`list`). */
+/**
+ * What the host says unasked: a watched session changed (`session`), or one of all of them did (`list`). That one was
+ * removed is said to its watchers as well, by `list` with null.
+ */
 export type HostPush =
   | { readonly push: "session"; readonly watch: number; readonly session: Session }
   | { readonly push: "list"; readonly session_id: string; readonly session: Session | null };

@@ -135,6 +135,9 @@ export class Notifier implements Disposable {
         yield encodeTail({ watch: number, tail: session.tail, events_tail: session.eventsTail });
       if (watch.isSessionDirty)
         yield encodePush({ push: "session", watch: number, session: session.view() });
+      // Behind the last that is said of it. Told to everybody who watches all of them anyway.
+      if (this.#all === undefined && this.#deps.sessions.find(session.id) === undefined)
+        this.#changed.add(session.id);
       watch.isTailDirty = false;
       watch.isSessionDirty = false;
     }

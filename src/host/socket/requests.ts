@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { limits } from "#contract/limits.ts";
 import { SessionKind, SystemText, TerminalSize, Title } from "#contract/session.ts";
-import { CreateRequest } from "#host/create-request.ts";
+import { CreateRequest, ReviveRequest } from "#host/create-request.ts";
 import { Labels } from "#host/session/session-record.ts";
 import type { HostMethod } from "./methods.ts";
 
@@ -15,6 +15,7 @@ export const requests = {
   "host.health": z.object({}),
   "host.shutdown": z.object({}),
   "session.create": CreateRequest,
+  "session.revive": ReviveRequest,
   "session.list": z.object({
     limit: z.int().min(1).max(limits.list_most).optional(),
     cursor: z.string().max(limits.label_chars).optional(),

@@ -276,3 +276,55 @@ test("calls that wait when the host goes are answered", async () => {
   await expect(call).rejects.toMatchObject({ code: "host_unavailable" });
   release();
 });
+
+test("who watches an agent follows it into its next life, over the same watch", async () => {
+  await using served = await serve();
+  const client = await served.client();
+  expect(client.hello.features).toContain("lives");
+  const { session, child } = await served.host.open({ kind: "agent", argv: ["agent"] });
+  using watch = await client.watch(session.id);
+  child.exit();
+  child.finish();
+  await watch.until(({ session: { state } }) => state.kind === "exited");
+  const env = { PATH: "/bin" };
+  const revived = await client.call("session.revive", {
+    session_id: session.id,
+    argv: ["again"],
+    env,
+  });
+  expect(revived).toMatchObject({ session_id: session.id, life: 2, state: { kind: "running" } });
+  await watch.until(({ session: { state } }) => state.kind === "running");
+  expect(watch.session).toMatchObject({ life: 2, exited_at: null });
+  const before = watch.eventsTail;
+  served.host.spawner.last.print('{"type":"turn.started"}\n');
+  await watch.until(({ eventsTail }) => eventsTail > before);
+  expect(watch.eventsTail).toBe(session.eventsTail);
+  for (const params of [
+    { session_id: session.id, argv: [], env },
+    { session_id: "nobody", argv: ["a"], env },
+  ])
+    await expect(client.call("session.revive", params)).rejects.toMatchObject({
+      code: "invalid_request",
+    });
+});
+
+test("who watches a session hears that it was removed, behind its end, and no other watch does", async () => {
+  await using served = await serve();
+  const [client, lister] = await Promise.all([served.client(), served.client()]);
+  const { session, child } = await served.host.open();
+  const { session: other } = await served.host.open();
+  const heard: string[] = [];
+  await lister.watchAll((sessionId, changed) => {
+    if (changed === null) heard.push(sessionId);
+  });
+  using watch = await client.watch(session.id);
+  using listed = await lister.watch(session.id);
+  using stays = await client.watch(other.id);
+  child.print("last");
+  await client.call("session.close", { session_id: session.id, purge: true });
+  await Promise.all([watch, listed].map((each) => each.until(({ isClosed }) => isClosed)));
+  expect(watch).toMatchObject({ isClosed: true, tail: 4 });
+  expect(watch.session.state.kind).toBe("exited");
+  expect(stays.isClosed).toBe(false);
+  expect(heard).toEqual([session.id]);
+});

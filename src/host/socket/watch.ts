@@ -40,7 +40,7 @@ export class Watch implements Disposable {
     return this.#eventsTail;
   }
 
-  /** The host has gone: nothing will change any more. */
+  /** The host has gone, or the session was removed: nothing will change any more. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
