@@ -1,0 +1,119 @@
+import { resolve } from "node:path";
+import type { Clock } from "#base/clock.ts";
+import { Fault } from "#contract/fault.ts";
+import { ModelChain } from "./chain.ts";
+import { findModelFailure } from "./failure.ts";
+import type { Model, ModelChoice, Models } from "./model.ts";
+import { parseScript, type Script } from "./script.ts";
+import { createEchoModel, createScriptedModel } from "./scripted.ts";
+import { createSdkModel } from "./sdk/sdk-model.ts";
+import { getKey, getSource, type ModelFiles, type ModelSource } from "./source.ts";
+
+/** Chains are kept for what they remember; who asks for ever new ones loses the oldest. */
+const CHAINS_KEPT = 200;
+
+export interface OpenModelsDeps extends ModelFiles {
+  /** Environment variable → key; the only place where keys come from. */
+  readonly keys: Readonly<Record<string, string>>;
+  /** What a `script_file` is relative to. */
+  readonly base_dir: string;
+  /** Reads a script file by its absolute path. */
+  readonly scripts: (path: string) => string;
+  readonly clock: Clock;
+  readonly fetch?: typeof globalThis.fetch | undefined;
+  /** From 0 to 1. */
+  readonly random?: (() => number) | undefined;
+}
+
+/** The models of one team. Disposing ends every request that is under way. */
+export function openModels(deps: OpenModelsDeps): Models & Disposable {
+  const closed = new AbortController();
+  const models = new Map<string, Model>();
+  const chains = new Map<string, Model>();
+
+  const get = (reference: string): Model => {
+    const known = models.get(reference);
+    if (known !== undefined) return known;
+    const model = endWith(createModel(getSource(deps, reference), deps), closed.signal);
+    models.set(reference, model);
+    return model;
+  };
+
+  const chain = (choice: ModelChoice): Model => {
+    const { model, fallbacks, retries, cooldown_ms } = choice;
+    const key = JSON.stringify([model, fallbacks, retries, cooldown_ms]);
+    const known = chains.get(key);
+    if (known !== undefined) return known;
+    const [primary, ...others] = [model, ...fallbacks].map((each) => getOrRefuse(get, deps, each));
+    if (primary === undefined) throw new Error("a chain has at least one model");
+    const opened = new ModelChain({
+      models: [primary, ...others],
+      retries,
+      cooldown_ms,
+      clock: deps.clock,
+      random: deps.random ?? Math.random,
+    });
+    // The only one there is, without its key: better said now than in the first turn.
+    if (others.length === 0) get(model);
+    const [oldest] = chains.size < CHAINS_KEPT ? [] : chains.keys();
+    if (oldest !== undefined) chains.delete(oldest);
+    chains.set(key, opened);
+    return opened;
+  };
+
+  return { get, chain, [Symbol.dispose]: () => closed.abort(closedReason()) };
+}
+
+function createModel(source: ModelSource, deps: OpenModelsDeps): Model {
+  if (source.api === "scripted") return createScripted(source, deps);
+  return createSdkModel(source, {
+    key: getKey(source, deps.keys),
+    fetch: deps.fetch ?? globalThis.fetch,
+    clock: deps.clock,
+  });
+}
+
+function createScripted(source: ModelSource, deps: OpenModelsDeps): Model {
+  const { context_limit, cost: price } = source.config;
+  const scripted = { id: source.id, clock: deps.clock, context_limit, price };
+  const script = findScript(source, deps);
+  return script === undefined ? createEchoModel(scripted) : createScriptedModel(script, scripted);
+}
+
+function findScript({ config }: ModelSource, deps: OpenModelsDeps): Script | undefined {
+  if (config.script !== undefined) return config.script;
+  if (config.script_file === undefined) return undefined;
+  return parseScript(deps.scripts(resolve(deps.base_dir, config.script_file)), config.script_file);
+}
+
+/** One of several may lack its key: it fails in its turn, and the next one answers. */
+function getOrRefuse(get: Models["get"], files: ModelFiles, reference: string): Model {
+  try {
+    return get(reference);
+  } catch (error) {
+    if (findModelFailure(error)?.cause !== "auth") throw error;
+    return {
+      id: getSource(files, reference).id,
+      context_limit: null,
+      supports_images: false,
+      stream: () => refuse(error),
+    };
+  }
+}
+
+// biome-ignore lint/correctness/useYield: a stream that fails before its first chunk.
+async function* refuse(error: unknown): AsyncGenerator<never> {
+  throw error;
+}
+
+function endWith(model: Model, closed: AbortSignal): Model {
+  return {
+    ...model,
+    stream: (request, { signal }) =>
+      model.stream(request, { signal: AbortSignal.any([signal, closed]) }),
+  };
+}
+
+function closedReason(): Fault {
+  return new Fault("shutting_down", "the agent is ending");
+}
