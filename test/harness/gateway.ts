@@ -43,7 +43,9 @@ export interface TestGateway extends AsyncDisposable, Door {
   mint(request: OperationInput<"token.create">): Promise<string>;
 }
 
-export type TestGatewayOptions = Partial<Pick<GatewayOptions, "flags" | "patience" | "env">>;
+export type TestGatewayOptions = Partial<
+  Pick<GatewayOptions, "flags" | "patience" | "env" | "command">
+>;
 
 /** A gateway in this process over a real host in its own. */
 export async function openTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {

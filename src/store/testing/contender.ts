@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import { systemClock } from "#base/clock.ts";
 import { openLocalToken } from "#store/local-token.ts";
+import { openMemories } from "#store/memory.ts";
 import { openDatabase } from "#store/open-database.ts";
 import { openStore, type Store } from "#store/store.ts";
 
@@ -23,6 +24,10 @@ const deeds: Readonly<Record<string, () => { held: Disposable; got: unknown }>> 
     const { token, secret } = openLocalToken(store, argument);
     return { token_id: token.token_id, secret };
   }),
+  remember: () => {
+    const held = openMemories({ path, clock: systemClock });
+    return { held, got: held.of(argument).add(`process ${process.pid}`).memory_id };
+  },
   migrate: () => {
     const database = openDatabase(path, JSON.parse(argument));
     return { held: database, got: database.number("PRAGMA user_version") };

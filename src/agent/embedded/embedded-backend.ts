@@ -1,0 +1,273 @@
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { applyOverrides, describeTeam } from "#agent/team/describe-team.ts";
+import { loadTeam, type TeamText } from "#agent/team/load-team.ts";
+import { randomId } from "#base/random-id.ts";
+import { createBackend } from "#contract/agent/create-backend.ts";
+import type {
+  RuntimeCallName,
+  RuntimeOperations,
+  RuntimeStreamName,
+} from "#contract/agent/create-runtime.ts";
+import type { RuntimeBackend } from "#contract/agent/runtime.ts";
+import type { AgentSpec, TeamSource } from "#contract/agent/spec.ts";
+import { Fault } from "#contract/fault.ts";
+import { limits } from "#contract/limits.ts";
+import { agentOperations } from "#contract/operations/agent.ts";
+import type {
+  OperationInput,
+  OperationOutput,
+  Operations,
+  StreamItem,
+} from "#contract/operations.ts";
+import { parseRequest } from "#contract/parse.ts";
+import {
+  type EmbeddedPorts,
+  type EmbeddedSession,
+  openEmbeddedSession,
+} from "./embedded-session.ts";
+
+export interface EmbeddedOptions {
+  readonly ports: EmbeddedPorts;
+  readonly work_dir: string;
+  /** Environment variable → key. */
+  readonly keys: Readonly<Record<string, string>>;
+}
+
+/** Agents in this very process: no host, no server, no file but those that their tools write. */
+export function openEmbeddedBackend(options: EmbeddedOptions): RuntimeBackend & AsyncDisposable {
+  const sessions = new Map<string, EmbeddedSession>();
+  const operations = createEmbeddedOperations({ options, sessions });
+  return {
+    ...createBackend(operations),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([...sessions.values()].map((session) => session[Symbol.asyncDispose]()));
+      sessions.clear();
+    },
+  };
+}
+
+type AgentCreate = OperationInput<"agent.create">;
+
+interface Parts {
+  readonly options: EmbeddedOptions;
+  readonly sessions: Map<string, EmbeddedSession>;
+}
+type Calls = Pick<Operations, RuntimeCallName>;
+type Streams = Pick<Operations, RuntimeStreamName>;
+
+function createEmbeddedOperations(parts: Parts): RuntimeOperations {
+  const calls: Calls = { ...lifeCalls(parts), ...workerCalls(parts), ...viewCalls(parts) };
+  const streams = createStreams(parts);
+  return {
+    call: async <N extends RuntimeCallName>(name: N, input: OperationInput<N>) => {
+      // The table ties each name to its input and its answer; one by one, and so for a name of many.
+      const handler = calls[name] as unknown as (given: unknown) => Promise<OperationOutput<N>>;
+      return await handler(parse(name, input));
+    },
+    stream: (name, input, { signal } = {}) =>
+      begin(() => (streams[name] as never as Open<never>)(parse(name, input), { signal })),
+  };
+}
+
+type Open<T> = (
+  input: unknown,
+  options: { signal: AbortSignal | undefined },
+) => Promise<AsyncIterable<T>>;
+
+async function* begin<T>(open: () => Promise<AsyncIterable<T>>): AsyncGenerator<T, void, void> {
+  yield* await open();
+}
+
+/** What an agent is asked is checked as it would be at any other door. */
+function parse<T>(name: string, input: T): T {
+  if (!Object.hasOwn(agentOperations, name)) return input;
+  // The name was just looked up.
+  const { input: schema } = agentOperations[name as keyof typeof agentOperations];
+  return parseRequest(schema, dropUndefined(input)) as T;
+}
+
+function dropUndefined(input: unknown): unknown {
+  return JSON.parse(JSON.stringify(input));
+}
+
+function getSession({ sessions }: Parts, sessionId: string): EmbeddedSession {
+  const session = sessions.get(sessionId);
+  if (session !== undefined) return session;
+  throw new Fault("session_not_found", `there is no session ${sessionId}`, {
+    details: { session_id: sessionId },
+  });
+}
+
+function lifeCalls(parts: Parts) {
+  const { options, sessions } = parts;
+  const open = async (start: { spec: AgentSpec; title: string; from?: EmbeddedSession }) => {
+    const session_id = randomId("ses");
+    const at = start.spec.forked_from?.at;
+    const inherited = start.from?.agent.fold.conversation.items.slice(0, at);
+    const { spec, title } = start;
+    const { ports, keys } = options;
+    const session = await openEmbeddedSession({ ports, keys, session_id, spec, title, inherited });
+    sessions.set(session_id, session);
+    return { session_id: session.view().session_id };
+  };
+  return {
+    "team.load": async ({ source, model_overrides, prompt_files }) => {
+      const team = loadTeam(readSource(source, options));
+      return describeTeam(applyOverrides(team, { model_overrides, prompt_files }));
+    },
+    "agent.create": async (input) => {
+      if (input.resume_session_id !== undefined)
+        return { session_id: getSession(parts, input.resume_session_id).view().session_id };
+      const text = readSource(sourceOf(input), options);
+      const title = input.title ?? text.name.slice(0, limits.title_chars);
+      return await open({ spec: describeSpec(input, text, options), title });
+    },
+    "agent.fork": async ({ session_id, at }) => {
+      const from = getSession(parts, session_id);
+      const { fold } = from.agent;
+      const total = fold.conversation.items.length;
+      if (at > total)
+        throw new Fault("invalid_request", `at: the session has ${total} messages, not ${at}`);
+      if (fold.spec === undefined) throw new Error("a session that was opened has its spec");
+      const { sessionPermissions: permissions, safety, agent, model_overrides } = fold;
+      const now = { permissions, safety, agent, model_overrides };
+      const spec = { ...fold.spec, ...now, forked_from: { session_id, at } };
+      return await open({ spec, title: `${from.title} (fork)`, from });
+    },
+    "session.get": async ({ session_id }) => getSession(parts, session_id).view(),
+    "session.update": async ({ session_id, title }) => {
+      const session = getSession(parts, session_id);
+      session.title = title;
+      return session.view();
+    },
+    "session.interrupt": async ({ session_id }) => {
+      const { interrupted } = await getSession(parts, session_id).agent.handle("interrupt", {});
+      return { signalled: interrupted ? 1 : 0 };
+    },
+  } satisfies Partial<Calls>;
+}
+
+function workerCalls(parts: Parts) {
+  const agentOf = (session_id: string) => getSession(parts, session_id).agent;
+  return {
+    "agent.send": async ({ session_id, ...input }) => agentOf(session_id).handle("messages", input),
+    "agent.steer": async ({ session_id, ...input }) => agentOf(session_id).handle("steer", input),
+    "agent.followup": async ({ session_id, ...input }) =>
+      agentOf(session_id).handle("followup", input),
+    "agent.resume": async ({ session_id, ...input }) => agentOf(session_id).handle("resume", input),
+    "agent.elicitation": async ({ session_id, ...input }) =>
+      agentOf(session_id).handle("elicitation", input),
+    "agent.summarize": async ({ session_id, ...input }) =>
+      agentOf(session_id).handle("summarize", input),
+    "agent.switch": async ({ session_id, ...input }) => agentOf(session_id).handle("agent", input),
+    "agent.model": async ({ session_id, ...input }) => agentOf(session_id).handle("model", input),
+    "agent.permit": async ({ session_id, ...input }) =>
+      agentOf(session_id).handle("permissions", input),
+    "agent.tools": async ({ session_id }) => agentOf(session_id).handle("tools", {}),
+    "agent.toolsets": async ({ session_id }) => agentOf(session_id).handle("toolsets", {}),
+    "agent.restart_toolset": async ({ session_id, ...input }) =>
+      agentOf(session_id).handle("restart_toolset", input),
+    "agent.models": async ({ session_id }) => agentOf(session_id).handle("models", {}),
+    "agent.prompts": async ({ session_id }) => agentOf(session_id).handle("prompts", {}),
+    "agent.prompt": async ({ session_id, ...input }) => agentOf(session_id).handle("prompt", input),
+    "agent.skills": async ({ session_id }) => agentOf(session_id).handle("skills", {}),
+  } satisfies Partial<Calls>;
+}
+
+function viewCalls(parts: Parts) {
+  const foldOf = (session_id: string) => getSession(parts, session_id).agent.fold;
+  return {
+    "agent.snapshot": async ({ session_id }) => {
+      const { title, work_dir, events_tail } = getSession(parts, session_id).view();
+      return foldOf(session_id).snapshot({ title, work_dir, events_tail });
+    },
+    "agent.transcript": async ({ session_id, ...page }) => {
+      const { title } = getSession(parts, session_id);
+      return foldOf(session_id).transcript({ title, ...page });
+    },
+    "agent.queue": async ({ session_id }) => foldOf(session_id).queue(),
+    "agent.permissions": async ({ session_id }) => foldOf(session_id).permissions(),
+    "agent.team": async ({ session_id }) => {
+      const { spec, model_overrides } = foldOf(session_id);
+      if (spec === undefined) throw new Error("a session that was opened has its spec");
+      return describeTeam(loadTeam(spec), { ...spec.model_overrides, ...model_overrides });
+    },
+  } satisfies Partial<Calls>;
+}
+
+function createStreams(parts: Parts): Streams {
+  return {
+    "session.events": async ({ session_id, since = 0, follow = true }, { signal } = {}) => {
+      const { events } = getSession(parts, session_id);
+      const from = since === "tail" ? events.tail : since;
+      events.check(from);
+      return events.read({ since: from, follow, signal });
+    },
+    "agent.run": async ({ session_id, ...input }, { signal } = {}) => {
+      const { agent, events } = getSession(parts, session_id);
+      const since = events.tail;
+      const { status, turn_id } = await agent.handle("messages", input);
+      if (turn_id === undefined)
+        throw new Fault("conflict", "these messages were sent before, and their turn is not known");
+      const isOver = status === "duplicate" && agent.fold.turn_id !== turn_id;
+      return untilEnd(events.read({ since, follow: !isOver, signal }), turn_id);
+    },
+  };
+}
+
+async function* untilEnd<
+  T extends { readonly type: string; readonly turn_id?: string | undefined },
+>(
+  items: AsyncIterable<StreamItem<T>>,
+  turnId: string | undefined,
+): AsyncGenerator<StreamItem<T>, void, void> {
+  for await (const item of items) {
+    yield item;
+    if (item.data.type === "turn.ended" && item.data.turn_id === turnId) return;
+  }
+}
+
+function sourceOf({ source }: AgentCreate): TeamSource {
+  if (source !== undefined) return source;
+  throw new Fault("invalid_request", "source: say which team");
+}
+
+function readSource(source: TeamSource, { work_dir }: EmbeddedOptions): TeamText {
+  if (source.kind === "inline")
+    return { yaml: source.yaml, name: source.name ?? "inline.yaml", base_dir: work_dir };
+  if (source.kind === "name")
+    throw new Fault(
+      "unsupported",
+      "an embedded agent knows no teams by name; give a path or the text",
+    );
+  const path = resolve(work_dir, source.path);
+  try {
+    return { yaml: readFileSync(path, "utf8"), name: path, base_dir: dirname(path) };
+  } catch (error) {
+    throw new Fault("team_not_found", `${path} cannot be read`, { cause: error });
+  }
+}
+
+function describeSpec(
+  input: AgentCreate,
+  text: TeamText,
+  { work_dir }: EmbeddedOptions,
+): AgentSpec {
+  const { permissions, safety, model_overrides, prompt_files, headless } = input;
+  const given = {
+    permissions,
+    safety,
+    limits: input.limits,
+    model_overrides,
+    prompt_files,
+    headless,
+  };
+  return {
+    ...text,
+    work_dir: resolve(work_dir, input.working_dir ?? "."),
+    agent: input.agent_name ?? loadTeam(text).default_agent,
+    ...(input.title === undefined ? {} : { titled: true }),
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+  };
+}

@@ -1,0 +1,102 @@
+import { createHash } from "node:crypto";
+import { type Agent, openAgent } from "#agent/agent.ts";
+import type { AgentPorts, Blobs } from "#agent/ports.ts";
+import { AgentFold } from "#agent/state/agent-fold.ts";
+import type { HistoryItem } from "#agent/state/history.ts";
+import type { AgentSpec } from "#contract/agent/spec.ts";
+import { LOCAL_WORKSPACE, SessionId } from "#contract/ids.ts";
+import { limits } from "#contract/limits.ts";
+import type { Session } from "#contract/session.ts";
+import { EventMemory } from "./event-memory.ts";
+
+export type EmbeddedPorts = Omit<AgentPorts, "session_id" | "output" | "blobs" | "rename">;
+
+export interface EmbeddedStart {
+  readonly ports: EmbeddedPorts;
+  readonly session_id: string;
+  readonly spec: AgentSpec;
+  readonly keys: Readonly<Record<string, string>>;
+  readonly title: string;
+  readonly inherited?: readonly HistoryItem[] | undefined;
+}
+
+/** An agent session in this process. It lives as long as the process does. */
+export interface EmbeddedSession extends AsyncDisposable {
+  readonly agent: Agent;
+  readonly events: EventMemory;
+  title: string;
+  view(): Session;
+}
+
+export async function openEmbeddedSession(start: EmbeddedStart): Promise<EmbeddedSession> {
+  const { ports, spec, keys, inherited } = start;
+  const session_id = SessionId.parse(start.session_id);
+  const events = new EventMemory();
+  const created_at = new Date(ports.clock.now()).toISOString();
+  let { title } = start;
+  const agent = await openAgent({
+    ports: {
+      ...ports,
+      session_id,
+      output: (event) => events.append(event),
+      blobs: createMemoryBlobs(),
+      rename: async (name) => {
+        title = name.slice(0, limits.title_chars);
+      },
+    },
+    fold: new AgentFold(session_id),
+    spec,
+    keys,
+    inherited,
+  });
+  const session = {
+    agent,
+    events,
+    get title() {
+      return title;
+    },
+    set title(name: string) {
+      title = name;
+    },
+    view: () => describe({ session_id, title, created_at, work_dir: spec.work_dir }, events),
+    [Symbol.asyncDispose]: async () => {
+      await agent[Symbol.asyncDispose]();
+      events.close();
+    },
+  };
+  return session;
+}
+
+function describe(
+  own: Pick<Session, "session_id" | "title" | "created_at" | "work_dir">,
+  { tail }: EventMemory,
+): Session {
+  return {
+    ...own,
+    kind: "agent",
+    mode: "pipe",
+    state: { kind: "running" },
+    workspace_id: LOCAL_WORKSPACE,
+    ...{ task_id: null, issue_id: null, user_id: null, parent_session_id: null, shell: null },
+    argv: [],
+    pid: process.pid,
+    ...{ cols: null, rows: null, tail: 0, first_offset: 0 },
+    events_tail: tail,
+    ...{ controller: null, viewers: 0 },
+    last_io_at: own.created_at,
+    exited_at: null,
+  };
+}
+
+/** Images of a session that has no folder. */
+function createMemoryBlobs(): Blobs {
+  const blobs = new Map<string, string>();
+  return {
+    put: (data_b64) => {
+      const name = createHash("sha256").update(data_b64, "base64").digest("hex");
+      blobs.set(name, data_b64);
+      return name;
+    },
+    get: (name) => blobs.get(name),
+  };
+}

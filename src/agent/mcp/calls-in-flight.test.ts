@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { silentLogger } from "#base/logger.ts";
+import { ManualClock } from "#base/manual-clock.ts";
+import { createToolContext } from "#test/harness/tool-context.ts";
+import { CALL_SILENT_MS, CallInFlight, CallsInFlight } from "./calls-in-flight.ts";
+
+test("progress is told in words or in numbers, and not too often", () => {
+  const clock = new ManualClock();
+  const context = createToolContext();
+  const call = new CallInFlight(context, clock);
+  call.report({ progress: 1, message: "first" });
+  clock.advance(199);
+  call.report({ progress: 2, message: "too soon" });
+  clock.advance(1);
+  call.report({ progress: 3, total: 4 });
+  clock.advance(200);
+  call.report({ progress: 5 });
+  expect(context.reports).toEqual(["first", "3 of 4", "5"]);
+});
+
+test("a call that reports is waited for", () => {
+  const clock = new ManualClock();
+  const call = new CallInFlight(createToolContext(), clock);
+  clock.advance(CALL_SILENT_MS - 1);
+  call.report({ progress: 1 });
+  clock.advance(CALL_SILENT_MS - 1);
+  expect(call.signal.aborted).toBe(false);
+  clock.advance(1);
+  expect(call.signal.aborted).toBe(true);
+  expect(call.problem).toMatch(/^nothing was heard/);
+});
+
+test("a call that has ended waits for nothing", () => {
+  const clock = new ManualClock();
+  const calls = new CallsInFlight({ clock, log: silentLogger });
+  const call = calls.open(createToolContext());
+  expect(clock.timers).toBe(1);
+  calls.close(call);
+  call.report({ progress: 1 });
+  expect(clock.timers).toBe(0);
+});
+
+test("a question without a call, or one that is too long, is declined", async () => {
+  const calls = new CallsInFlight({ clock: new ManualClock(), log: silentLogger });
+  const question = { message: "Well?", schema: {} };
+  expect(await calls.answer(question)).toEqual({ action: "decline" });
+  const context = createToolContext({ action: "accept" });
+  calls.open(context);
+  const long = { ...question, message: "?".repeat(64 * 1024) };
+  expect(await calls.answer(long)).toEqual({ action: "decline" });
+  expect(await calls.answer(question)).toEqual({ action: "accept" });
+  expect(context.questions).toEqual([question]);
+});

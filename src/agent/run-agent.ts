@@ -1,0 +1,119 @@
+import type { WorkerReply } from "#contract/agent/requests.ts";
+import {
+  type WorkerInput,
+  type WorkerRequestType,
+  workerRequests,
+} from "#contract/agent/requests.ts";
+import { asFault, Fault, toFaultBody } from "#contract/fault.ts";
+import { parseRequest } from "#contract/parse.ts";
+import type { Agent } from "./agent.ts";
+
+export interface RunAgentOptions {
+  /** Requests, a line each. */
+  readonly input: AsyncIterable<string>;
+  /** Events and replies, a line each, in one order. */
+  readonly output: (line: WorkerReply) => void;
+  /** Answers the first request. */
+  readonly open: (init: WorkerInput<"init">) => Promise<Agent>;
+  /** From now on nothing is taken in: who asks asks the next life. */
+  readonly isLeaving: () => boolean;
+  /** Called whenever a request has been answered or the agent has changed: a moment to think of parking. */
+  readonly settled: (agent: Agent) => void;
+}
+
+type Reply = Omit<WorkerReply, "type" | "id">;
+
+/**
+ * A worker's life: the first line opens the agent, each further one asks it something, and each gets exactly one reply.
+ * Ends with the input; who called it disposes of the agent.
+ */
+export async function runAgent(options: RunAgentOptions): Promise<Agent | undefined> {
+  const { input, output } = options;
+  const reply = (id: string, answer: Reply) => output({ type: "reply", id, ...answer });
+  let agent: Agent | undefined;
+  const pending = new Set<Promise<void>>();
+  for await (const line of input) {
+    if (options.isLeaving()) break;
+    if (line.trim() === "") continue;
+    const read = readLine(line);
+    if ("problem" in read) {
+      reply(read.id, { error: describe(read.problem) });
+      continue;
+    }
+    const { id, type, body } = read;
+    if (agent === undefined) {
+      agent = await begin(options, read, (answer) => reply(id, answer));
+      continue;
+    }
+    const running = ask(agent, type, body).then((answer) => {
+      reply(id, answer);
+      pending.delete(running);
+      if (agent !== undefined) options.settled(agent);
+    });
+    pending.add(running);
+  }
+  await Promise.all(pending);
+  return agent;
+}
+
+interface Asked {
+  readonly id: string;
+  readonly type: WorkerRequestType;
+  readonly body: unknown;
+}
+
+async function begin(
+  { open, settled }: RunAgentOptions,
+  { type, body }: Asked,
+  reply: (answer: Reply) => void,
+): Promise<Agent | undefined> {
+  try {
+    if (type !== "init") throw new Fault("conflict", "the first request must be init");
+    const agent = await open(parseRequest(workerRequests.init.input, body));
+    reply({ result: { life: agent.fold.life, agent: agent.fold.agent } });
+    settled(agent);
+    return agent;
+  } catch (error) {
+    reply({ error: describe(asFault(error)) });
+    return undefined;
+  }
+}
+
+async function ask(agent: Agent, type: WorkerRequestType, body: unknown): Promise<Reply> {
+  try {
+    if (type === "init") throw new Fault("conflict", "init was said already");
+    const input = parseRequest(workerRequests[type].input, body);
+    // The schema of this type made it.
+    const result = await agent.handle(type, input as never);
+    // What a request is answered with is JSON by its schema.
+    return { result: result as WorkerReply["result"] };
+  } catch (error) {
+    return { error: describe(asFault(error)) };
+  }
+}
+
+function readLine(line: string): Asked | { readonly id: string; readonly problem: Fault } {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return { id: "", problem: new Fault("invalid_request", "the line is not JSON") };
+  }
+  const { id, type, ...body } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const name = typeof id === "string" ? id : "";
+  if (typeof type !== "string" || !Object.hasOwn(workerRequests, type))
+    return {
+      id: name,
+      problem: new Fault("invalid_request", `type: ${JSON.stringify(type ?? null)} is no request`),
+    };
+  return { id: name, type: type as WorkerRequestType, body };
+}
+
+function describe(fault: Fault): NonNullable<WorkerReply["error"]> {
+  const { code, message, details } = toFaultBody(fault);
+  // What a fault says about itself is JSON; what is not is left out by this.
+  const plain = JSON.parse(JSON.stringify(details ?? {})) as NonNullable<
+    WorkerReply["error"]
+  >["details"];
+  return { code, message, ...(plain === undefined ? {} : { details: plain }) };
+}

@@ -1,0 +1,266 @@
+import type { AgentEvent, AgentEventOf, QueuedMessage, TeamAgent } from "#contract/agent/events.ts";
+import { agentEventTypes } from "#contract/agent/events.ts";
+import type { Usage } from "#contract/agent/message.ts";
+import type { AgentSpec, ModelOverrides, Permissions, SafetyMode } from "#contract/agent/spec.ts";
+import type {
+  AgentSnapshot,
+  PendingApproval,
+  PendingElicitation,
+  PermissionsView,
+  QueueStatus,
+  Transcript,
+} from "#contract/agent/views.ts";
+import type { SessionEvent } from "#contract/events.ts";
+import { limits } from "#contract/limits.ts";
+import { Conversation } from "./conversation.ts";
+import { describeSnapshot, describeTranscript, type TranscriptPage } from "./describe.ts";
+import { RememberedKeys } from "./remembered-keys.ts";
+
+const known = new Set<string>(agentEventTypes);
+
+export const NOTHING_USED: Usage = { input_tokens: 0, output_tokens: 0, cost: 0 };
+export const DEFAULT_SAFETY: SafetyMode = "balanced";
+
+/** Which helpers an agent has sent out. */
+export interface SubagentState {
+  readonly subagent_id: string;
+  readonly name: string;
+  readonly task: string;
+  readonly background: boolean;
+  ended: { readonly outcome: "done" | "failed" | "stopped"; readonly text: string } | undefined;
+}
+
+/**
+ * An agent session as its events tell it. The worker that goes on with it and everybody who looks at it make it from
+ * the same log by the same code, so they cannot disagree, and a session without a worker can be read like any other.
+ */
+export class AgentFold {
+  readonly session_id: string;
+  readonly conversation = new Conversation();
+  readonly approvals = new Map<string, PendingApproval>();
+  readonly elicitations = new Map<string, PendingElicitation>();
+  readonly subagents = new Map<string, SubagentState>();
+  readonly keys = new RememberedKeys(limits.input_ids_remembered);
+  readonly #queue: QueuedMessage[] = [];
+  readonly #toolState: { tool: string; state: AgentEventOf<"tool.result">["state"] }[] = [];
+  spec: AgentSpec | undefined;
+  life = 1;
+  turn_id: string | undefined;
+  /** The last worker ended in the middle of something. */
+  isCut = false;
+  agent = "";
+  model = "";
+  welcome_message: string | undefined;
+  model_overrides: ModelOverrides = {};
+  context_limit: number | null = null;
+  context_tokens = 0;
+  /** How long it has worked, waiting for people not counted. */
+  active_ms = 0;
+  usage: Usage = NOTHING_USED;
+  team: { name: string; default_agent: string; agents: readonly TeamAgent[] } = {
+    name: "",
+    default_agent: "",
+    agents: [],
+  };
+  teamPermissions: Permissions = {};
+  sessionPermissions: Permissions = {};
+  safety: SafetyMode = DEFAULT_SAFETY;
+
+  constructor(sessionId: string) {
+    this.session_id = sessionId;
+  }
+
+  get activity(): AgentSnapshot["activity"] {
+    if (this.isCut) return "idle";
+    if (this.approvals.size + this.elicitations.size > 0) return "waiting";
+    return this.turn_id === undefined ? "idle" : "running";
+  }
+
+  get waitingMessages(): readonly QueuedMessage[] {
+    return this.#queue;
+  }
+
+  /** The newest state that one of these tools asked to remember. */
+  toolState(tools: readonly string[]): AgentEventOf<"tool.result">["state"] {
+    return this.#toolState.findLast(({ tool }) => tools.includes(tool))?.state;
+  }
+
+  apply(event: SessionEvent | AgentEvent): void {
+    if (event.type === "session.resumed") this.life = event.life;
+    else if (event.type === "session.exited") this.#applyExit(event);
+    else if (known.has(event.type)) this.#applyAgent(event as AgentEvent);
+  }
+
+  snapshot(place: SnapshotPlace): AgentSnapshot {
+    return describeSnapshot(this, place);
+  }
+
+  transcript(page: TranscriptPage): Transcript {
+    return describeTranscript(this, page);
+  }
+
+  queue(): QueueStatus {
+    const depth = (kind: string) => this.#queue.filter((item) => item.kind === kind).length;
+    return {
+      steer: { depth: depth("steer"), capacity: limits.steer_queue },
+      followup: { depth: depth("followup"), capacity: limits.followup_queue },
+      waiting: [...this.#queue],
+    };
+  }
+
+  permissions(): PermissionsView {
+    return { team: this.teamPermissions, session: this.sessionPermissions, safety: this.safety };
+  }
+
+  /** A worker that ends by itself was parked and goes on where it was; any other end is a cut. */
+  #applyExit({ state }: Extract<SessionEvent, { type: "session.exited" }>): void {
+    const isParked = state.kind === "exited" && state.reason === "exited" && state.exit_code === 0;
+    this.isCut = !isParked;
+  }
+
+  #applyAgent(event: AgentEvent): void {
+    if (event.subagent_id === undefined) {
+      this.conversation.apply(event);
+      this.#applyOwn(event);
+    }
+    this.#applyQuestions(event);
+    this.#applyTeam(event);
+    this.#applySubagents(event);
+    if (event.type === "usage.updated") {
+      this.usage = event.total;
+      this.active_ms = event.active_ms;
+    }
+  }
+
+  #applyOwn(event: AgentEvent): void {
+    switch (event.type) {
+      case "turn.started":
+        this.turn_id = event.turn_id;
+        this.isCut = false;
+        break;
+      case "turn.ended":
+        this.#endTurn();
+        break;
+      case "message.user":
+        this.keys.add(event.message_id, event.turn_id);
+        this.keys.add(event.idempotency_key, event.turn_id);
+        this.#dequeue(event.queue_id);
+        break;
+      case "queue.changed":
+        this.#applyQueue(event);
+        break;
+      case "tool.result":
+        this.#rememberState(event);
+        break;
+      case "usage.updated":
+        this.context_tokens = event.context_tokens;
+        this.context_limit = event.context_limit;
+        break;
+      default:
+    }
+  }
+
+  #endTurn(): void {
+    this.turn_id = undefined;
+    this.isCut = false;
+    this.#dropQuestions(undefined);
+  }
+
+  /** Who has ended waits for no answer. */
+  #dropQuestions(subagentId: string | undefined): void {
+    for (const { approval_id, subagent_id } of this.approvals.values())
+      if (subagent_id === subagentId) this.approvals.delete(approval_id);
+    for (const { elicitation_id, subagent_id } of this.elicitations.values())
+      if (subagent_id === subagentId) this.elicitations.delete(elicitation_id);
+  }
+
+  #applyQueue({ added, removed = [] }: AgentEventOf<"queue.changed">): void {
+    if (added !== undefined) {
+      this.#queue.push(added);
+      this.keys.add(added.idempotency_key, undefined);
+    }
+    for (const id of removed) this.#dequeue(id);
+  }
+
+  /** A message that was read has left the queue by that, so that no cut can come between the two. */
+  #dequeue(id: string | undefined): void {
+    const at = this.#queue.findIndex(({ queue_id }) => queue_id === id);
+    if (at !== -1) this.#queue.splice(at, 1);
+  }
+
+  #rememberState({ tool, state }: AgentEventOf<"tool.result">): void {
+    if (state === undefined) return;
+    const before = this.#toolState.findIndex((entry) => entry.tool === tool);
+    if (before !== -1) this.#toolState.splice(before, 1);
+    this.#toolState.push({ tool, state });
+  }
+
+  #applyQuestions(event: AgentEvent): void {
+    const who = {
+      ...(event.agent === undefined ? {} : { agent: event.agent }),
+      ...(event.subagent_id === undefined ? {} : { subagent_id: event.subagent_id }),
+    };
+    if (event.type === "approval.requested") {
+      const { approval_id, kind, call_id, tool, input, message } = event;
+      const what = dropUndefined({ call_id, tool, input });
+      this.approvals.set(approval_id, { approval_id, kind, message, ...what, ...who });
+    } else if (event.type === "approval.resolved") this.approvals.delete(event.approval_id);
+    else if (event.type === "elicitation.requested") {
+      const { elicitation_id, call_id, message, schema } = event;
+      const what = dropUndefined({ call_id });
+      this.elicitations.set(elicitation_id, { elicitation_id, message, schema, ...what, ...who });
+    } else if (event.type === "elicitation.resolved")
+      this.elicitations.delete(event.elicitation_id);
+  }
+
+  #applyTeam(event: AgentEvent): void {
+    if (event.type === "team.info") {
+      const { name, default_agent, agents, spec } = event;
+      this.team = { name, default_agent, agents };
+      this.spec = spec;
+      if (this.agent === "") this.agent = spec.agent;
+      this.teamPermissions = event.permissions ?? {};
+      this.sessionPermissions = spec.permissions ?? {};
+      this.safety = spec.safety ?? DEFAULT_SAFETY;
+    } else if (event.type === "agent.info" && event.subagent_id === undefined) {
+      // A new life says this when it has cleared up behind the one before.
+      this.isCut = false;
+      this.agent = event.name;
+      this.model = event.model;
+      this.welcome_message = event.welcome_message;
+      this.model_overrides = event.model_overrides;
+      this.context_limit = event.context_limit;
+    } else if (event.type === "agent.switched") this.agent = event.to;
+    else if (event.type === "permissions.changed") {
+      this.sessionPermissions = event.permissions;
+      this.safety = event.safety;
+    }
+  }
+
+  #applySubagents(event: AgentEvent): void {
+    const { subagent_id } = event;
+    if (subagent_id === undefined) return;
+    if (event.type === "subagent.started") {
+      const { name, task, background } = event;
+      this.subagents.set(subagent_id, { subagent_id, name, task, background, ended: undefined });
+    } else if (event.type === "subagent.ended") {
+      const { outcome, text } = event;
+      const subagent = this.subagents.get(subagent_id);
+      if (subagent !== undefined) subagent.ended = { outcome, text };
+      this.#dropQuestions(subagent_id);
+    }
+  }
+}
+
+/** What the log of the agent itself does not say. */
+export interface SnapshotPlace {
+  readonly title: string;
+  readonly work_dir: string;
+  readonly events_tail: number;
+}
+
+function dropUndefined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const kept = Object.entries(value).filter(([, entry]) => entry !== undefined);
+  // Only what was undefined is gone.
+  return Object.fromEntries(kept) as { [K in keyof T]: Exclude<T[K], undefined> };
+}
