@@ -20,6 +20,8 @@ export interface Caller {
    * his token's, and he sees all of his workspaces.
    */
   readonly process_owner?: string | undefined;
+  /** The agent session for which he acts: what the tools for models start is a child of it. */
+  readonly parent_session_id?: string | undefined;
   /** His soft limit of open files. */
   readonly open_files?: number | undefined;
 }

@@ -11,6 +11,8 @@ import type { HostClient } from "#host/socket/client.ts";
 import type { HostHealth } from "#host/socket/methods.ts";
 import type { Store } from "#store/store.ts";
 import type { TokenRow } from "#store/tokens.ts";
+import { createAgentOperations } from "./agent/agent.ts";
+import { type Agents, createAgents, interruptAgent } from "./agent/agents.ts";
 import { type Audit, createAudit, createAuditOperations } from "./audit.ts";
 import type { Caller } from "./caller.ts";
 import { type HostLink, openHostLink } from "./live/host-link.ts";
@@ -28,6 +30,7 @@ import { openScreens, type Screens } from "./screen/screens.ts";
 import { createSessionOperations } from "./session.ts";
 import { createShellOperations } from "./shell/shell.ts";
 import { createTaskOperations } from "./task.ts";
+import type { TeamSourcesDeps } from "./team/team-sources.ts";
 import { createTicketOperations, type ExchangedTicket, exchangeTicket } from "./ticket.ts";
 import { createTokenOperations, findIdentity } from "./token.ts";
 import { createTools } from "./tools.ts";
@@ -75,6 +78,14 @@ export interface GatewayDeps {
   /** Of `execute`. */
   readonly defaultWaitMs: number;
   readonly isStopping: () => boolean;
+  /** How to run `reins`, for the workers of agents. */
+  readonly command: readonly string[];
+  /** Where the keys of model providers are. They reach workers alone, and no environment. */
+  readonly keyEnv: Readonly<Record<string, string | undefined>>;
+  /** How long an agent's worker may have nothing to do; absent = its own choice. */
+  readonly parkAfterMs?: number | undefined;
+  /** Where teams come from. */
+  readonly teams: TeamSourcesDeps;
 }
 
 /** How soon after a host has gone the next is asked for, so that those who watch hear what became of their sessions. */
@@ -108,7 +119,8 @@ export function openGateway(deps: GatewayDeps): Gateway {
   const screens = owned.use(openScreens({ sessionsFolder: deps.sessionsFolder, feeds, clock }));
   const patterns = owned.use(openPatterns());
   const audit = createAudit(store, clock, log);
-  const parts: Parts = { ...deps, board, link, feeds, screens, patterns, audit };
+  const agents = createAgents({ ...deps, link, feeds });
+  const parts: Parts = { ...deps, board, link, feeds, screens, patterns, audit, agents };
   return {
     identify: (secret) => {
       const token = findIdentity(store, secret);
@@ -136,6 +148,7 @@ interface Parts extends GatewayDeps {
   readonly screens: Screens;
   readonly patterns: Patterns;
   readonly audit: Audit;
+  readonly agents: Agents;
 }
 
 /** Who asks over the network is somewhere else, and has tools of its own for files. */
@@ -146,7 +159,11 @@ function createGatewayOperations(parts: Parts, caller: Caller): GatewayOperation
   const places = createPlaces(store);
   const folder = join(parts.dataDir, "shells");
   return {
-    ...createSessionOperations({ ...parts, places }, caller),
+    ...createSessionOperations(
+      { ...parts, places, interruptAgent: (session) => interruptAgent(parts, caller, session) },
+      caller,
+    ),
+    ...createAgentOperations({ ...parts, places }, caller),
     ...createOutputOperations(parts, caller),
     ...createEventOperations(parts, caller),
     ...createScreenOperations(parts, caller),

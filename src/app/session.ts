@@ -38,7 +38,9 @@ export interface SessionDeps {
   /** What a terminal runs that is not told; absent = the host's choice. */
   readonly shell?: string | undefined;
   /** Absent in the cli without a server: there is nobody else. */
-  readonly audit?: Audit;
+  readonly audit?: Audit | undefined;
+  /** Stops the turn of an agent; false when none ran. Absent where nobody speaks to agents. */
+  readonly interruptAgent?: (session: Session) => Promise<boolean>;
 }
 
 export function createSessionOperations(deps: SessionDeps, caller: Caller): SessionOperations {
@@ -86,8 +88,7 @@ function steeringOperations(deps: SessionDeps, caller: Caller) {
   const { link } = deps;
   const visible = (sessionId: string) => getVisibleSession(link, caller, sessionId);
   const record = createRecord(deps, caller);
-  const signal = async (request: OperationInput<"session.signal">) => {
-    const session = await visible(request.session_id);
+  const signal = async (session: Session, request: OperationInput<"session.signal">) => {
     const done = await (await link.connect()).call("session.signal", request);
     record("session.signalled", session, { signal: request.signal });
     return done;
@@ -95,6 +96,7 @@ function steeringOperations(deps: SessionDeps, caller: Caller) {
   return {
     "session.input": async (input) => {
       const session = await visible(input.session_id);
+      if (session.kind === "agent") throw notTyped(session);
       const data_b64 = input.data_b64 ?? Buffer.from(input.data ?? "").toString("base64");
       await typeInto(await link.connect(), caller, { ...input, data: undefined, data_b64 });
       const bytes = Buffer.byteLength(data_b64, "base64");
@@ -109,9 +111,27 @@ function steeringOperations(deps: SessionDeps, caller: Caller) {
       record("session.resized", session, { cols: input.cols, rows: input.rows });
       return done;
     },
-    "session.signal": signal,
-    "session.interrupt": ({ session_id }) => signal({ session_id, signal: "SIGINT" }),
+    "session.signal": async (request) => await signal(await visible(request.session_id), request),
+    "session.interrupt": async ({ session_id }) => {
+      const session = await visible(session_id);
+      if (session.kind !== "agent") return await signal(session, { session_id, signal: "SIGINT" });
+      const isDone = (await deps.interruptAgent?.(session)) ?? notHere(session);
+      if (isDone) record("agent.interrupted", session);
+      return { signalled: isDone ? 1 : 0 };
+    },
   } satisfies Partial<SessionOperations>;
+}
+
+function notTyped({ session_id }: Session): Fault {
+  return new Fault(
+    "unsupported",
+    "an agent is not typed to; send it messages by POST /v1/sessions/{id}/messages",
+    { details: { session_id } },
+  );
+}
+
+function notHere({ session_id }: Session): never {
+  throw new Fault("unsupported", "agents are not spoken to from here", { details: { session_id } });
 }
 
 /** Writes down who did it, where somebody keeps such a list. */
@@ -169,8 +189,8 @@ function scopeOf(
   return { labels, any_label: { name: "workspace_id", values: caller.workspaces } };
 }
 
-function describeNew(
-  { places, taskIdleMs, shell }: SessionDeps,
+export function describeNew(
+  { places, taskIdleMs, shell }: Pick<SessionDeps, "places" | "taskIdleMs" | "shell">,
   caller: Caller,
   input: OperationInput<"session.create">,
 ): HostCreate {

@@ -42,7 +42,8 @@ export interface Client {
   output(input: OperationInput<"session.output">, options?: CallOptions): Promise<OutputRange>;
   /**
    * Events until the reader stops. `session.events` goes on where it was cut, `sessions.watch` begins anew with
-   * `ready`, which says that it is time to list; a cut `shell.run` is a Fault, and its session still runs.
+   * `ready`, which says that it is time to list; a cut `shell.run` or `agent.run` is a Fault, and what it began still
+   * runs.
    */
   stream<N extends StreamName>(
     name: N,
@@ -64,6 +65,7 @@ const resumptions: Readonly<Record<StreamName, Resumption>> = {
   "session.events": "exact",
   "sessions.watch": "again",
   "shell.run": "none",
+  "agent.run": "none",
 };
 
 export function createClient(options: ClientOptions): Client {

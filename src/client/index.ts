@@ -1,4 +1,5 @@
 /** What `reins/client` is: the typed client, for browsers and for Node. */
+export type { Runtime, RuntimeBackend } from "#contract/agent/runtime.ts";
 export { Fault } from "#contract/fault.ts";
 export type { FaultCode } from "#contract/faults.ts";
 export type { DocumentAnswer } from "./answers.ts";
@@ -12,5 +13,6 @@ export {
   type DocumentName,
   type StreamName,
 } from "./client.ts";
+export { openRemoteBackend } from "./runtime.ts";
 export type { Terminals, TerminalsEvent, TerminalsOptions } from "./terminals.ts";
 export type { ClientOptions } from "./transport.ts";

@@ -16,6 +16,7 @@ const DOOR_FAULTS: readonly FaultCode[] = [
   "shutting_down",
 ];
 const FAULT_REF = { $ref: "#/components/schemas/Fault" };
+const JSON_REF = { $ref: "#/components/schemas/Json" };
 
 let described: Json | undefined;
 
@@ -34,7 +35,7 @@ export function describeApi(): Json {
     paths: describePaths(),
     components: {
       securitySchemes: { token: { type: "http", scheme: "bearer" } },
-      schemas: { Fault: faultSchema() },
+      schemas: { Fault: faultSchema(), Json: jsonSchema() },
     },
   };
   return described;
@@ -159,7 +160,25 @@ function faultSchema(): Json {
   };
 }
 
+function jsonSchema(): Json {
+  return {
+    description: "Any JSON.",
+    anyOf: [
+      ...["string", "number", "boolean", "null"].map((type) => ({ type })),
+      { type: "array", items: JSON_REF },
+      { type: "object", additionalProperties: JSON_REF },
+    ],
+  };
+}
+
+const OWN_REF = /"#\/\$defs\/__schema\d+"/g;
+
+/** The one type of ours that contains itself is any JSON; the document has it once, and not in each schema. */
 function toSchema(schema: z.ZodType, io: "input" | "output"): Json {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
-  return rest;
+  const { $schema: _, $defs, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+  if ($defs === undefined) return rest;
+  // What was JSON stays JSON.
+  return JSON.parse(
+    JSON.stringify(rest).replaceAll(OWN_REF, JSON.stringify(JSON_REF.$ref)),
+  ) as Json;
 }

@@ -2,11 +2,17 @@ import { expect, test } from "vitest";
 import { type CallName, createClient } from "#client/client.ts";
 import type { OperationInput, OperationOutput } from "#contract/operations.ts";
 import { operations } from "#contract/operations.ts";
-import { openTestGateway } from "#test/harness/gateway.ts";
+import { workerPath } from "#test/harness/agent-worker.ts";
+import { inline } from "#test/harness/agents.ts";
+import { openTestGateway, type TestGateway } from "#test/harness/gateway.ts";
 
-test("every operation that answers with JSON is called and answers by its schema", async () => {
-  await using gateway = await openTestGateway();
-  const client = createClient({ url: gateway.url, token: gateway.token });
+const OF_AGENTS = /^(agent|team)\./;
+const answeringJson = Object.entries(operations)
+  .filter(([, { answers }]) => answers === "json")
+  .map(([name]) => name);
+
+function createCalls({ url, token }: TestGateway) {
+  const client = createClient({ url, token });
   const called = new Set<string>();
   const call = async <N extends CallName>(
     name: N,
@@ -17,6 +23,12 @@ test("every operation that answers with JSON is called and answers by its schema
     operations[name].output.parse(output);
     return output;
   };
+  return { call, called };
+}
+
+test("every operation that answers with JSON is called and answers by its schema", async () => {
+  await using gateway = await openTestGateway();
+  const { call, called } = createCalls(gateway);
   await call("server.health", {});
   await call("server.limits", {});
   await call("server.openapi", {});
@@ -78,8 +90,33 @@ test("every operation that answers with JSON is called and answers by its schema
   await call("ticket.exchange", { ticket });
   expect((await call("audit.list", { limit: 5 })).entries).toHaveLength(5);
 
-  const json = Object.entries(operations).filter(([, { answers }]) => answers === "json");
-  expect([...called].sort()).toEqual(json.map(([name]) => name).sort());
+  expect([...called].sort()).toEqual(answeringJson.filter((name) => !OF_AGENTS.test(name)).sort());
+});
+
+test("every operation of agents that answers with JSON is called and answers by its schema", async () => {
+  await using gateway = await openTestGateway({ command: [process.execPath, workerPath] });
+  const { call, called } = createCalls(gateway);
+  const { team_id } = await call("team.load", { source: inline });
+  expect(await call("team.list", {})).toEqual({ teams: [], cursor: null });
+  const { session_id } = await call("agent.create", { team_id });
+  const messages = [{ content: "hello" }];
+  await call("agent.send", { session_id, messages });
+  await call("agent.steer", { session_id, messages, framing: "plain" });
+  await call("agent.followup", { session_id, messages });
+  await call("agent.resume", { session_id, approval_id: "a", decision: "approve" });
+  await call("agent.elicitation", { session_id, elicitation_id: "e", action: "decline" });
+  await call("agent.summarize", { session_id });
+  await call("agent.switch", { session_id, name: "root" });
+  await call("agent.model", { session_id, model: "" });
+  await call("agent.permit", { session_id, safety: "strict" });
+  await call("agent.restart_toolset", { session_id, name: "a/b c" });
+  await call("agent.prompt", { session_id, name: "a/b c", arguments: { a: "b" } });
+  await call("agent.fork", { session_id, at: 1 });
+  expect(await call("agent.transcript", { session_id, from: 1 })).toMatchObject({ position: 1 });
+  // What is left only reads, and takes nothing but which session.
+  for (const name of answeringJson.filter((name) => OF_AGENTS.test(name) && !called.has(name)))
+    await call(name as "agent.snapshot", { session_id });
+  expect([...called].sort()).toEqual(answeringJson.filter((name) => OF_AGENTS.test(name)).sort());
 });
 
 test("output, documents and streams come as they are", async () => {

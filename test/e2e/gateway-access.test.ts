@@ -71,6 +71,12 @@ const process = (more: object = {}): Row[] => [
     missing: "process_not_found",
   },
 ];
+/** The place's session is a terminal, so who may ask an agent hears that it is none. */
+const agent = (more: object = {}): Row[] => [
+  { input: bySession(more), missing: "session_not_found", status: 501 },
+];
+const source = { kind: "inline", yaml: "agents: { root: { model: scripted/echo } }" };
+const messages = [{ content: "hello" }];
 const command = { kind: "command", command: "true" };
 
 /** Every operation has its rows; one that is added to the table of operations fails here until it has. */
@@ -110,6 +116,38 @@ const rows: Readonly<Record<OperationName, readonly Row[]>> = {
   "process.wait": process({ timeout: 0 }),
   "process.signal": process({ signal: "terminate" }),
   "process.input": process({ text: "x" }),
+  "team.load": [{ input: () => ({ source }), status: 200 }],
+  "team.list": [free()],
+  "agent.create": [
+    {
+      input: ({ session_id }) => ({ resume_session_id: session_id }),
+      missing: "session_not_found",
+      status: 501,
+    },
+  ],
+  "agent.run": agent({ messages }),
+  "agent.send": agent({ messages }),
+  "agent.steer": agent({ messages }),
+  "agent.followup": agent({ messages }),
+  "agent.resume": agent({ approval_id: "a", decision: "approve" }),
+  "agent.elicitation": agent({ elicitation_id: "e", action: "cancel" }),
+  "agent.summarize": agent(),
+  "agent.fork": agent({ at: 0 }),
+  "agent.switch": agent({ name: "a" }),
+  "agent.model": agent({ model: "" }),
+  "agent.permit": agent({ safety: "strict" }),
+  "agent.snapshot": agent(),
+  "agent.transcript": agent(),
+  "agent.queue": agent(),
+  "agent.permissions": agent(),
+  "agent.team": agent(),
+  "agent.tools": agent(),
+  "agent.toolsets": agent(),
+  "agent.restart_toolset": agent({ name: "t" }),
+  "agent.models": agent(),
+  "agent.prompts": agent(),
+  "agent.prompt": agent({ name: "p" }),
+  "agent.skills": agent(),
   "workspace.create": [{ input: () => ({ name: "one more" }), everywhere: true }],
   "workspace.list": [free()],
   "workspace.get": [inWorkspace()],

@@ -4,6 +4,8 @@ import { faults } from "#contract/faults.ts";
 import type { OperationSpec } from "#contract/operations/operation-spec.ts";
 import { type OperationName, operations } from "#contract/operations.ts";
 import { ask, createPlace, type Place } from "#test/harness/access-world.ts";
+import { workerPath } from "#test/harness/agent-worker.ts";
+import { inline } from "#test/harness/agents.ts";
 import { openTestGateway, type TestGateway } from "#test/harness/gateway.ts";
 
 /** The document that the server gives of itself, and that its answers are what the document says. */
@@ -33,7 +35,7 @@ interface ApiDocument {
 let gateway: TestGateway;
 let document: ApiDocument;
 beforeAll(async () => {
-  gateway = await openTestGateway();
+  gateway = await openTestGateway({ command: [process.execPath, workerPath] });
   document = (await (await gateway.as(undefined).fetch("/v1/openapi.json")).json()) as ApiDocument;
 });
 afterAll(async () => {
@@ -113,6 +115,9 @@ const calls: Partial<Record<OperationName, (place: Place) => Readonly<Record<str
   "process.wait": ({ session_id }) => ({ process_id: session_id, timeout: 0 }),
   "process.signal": ({ session_id }) => ({ process_id: session_id, signal: "interrupt" }),
   "process.input": ({ session_id }) => ({ process_id: session_id, text: "x" }),
+  "team.load": () => ({ source: inline }),
+  "team.list": () => ({}),
+  "agent.create": () => ({ source: inline }),
   "workspace.create": () => ({ name: "n" }),
   "workspace.list": () => ({}),
   "workspace.get": ({ workspace_id }) => ({ workspace_id }),
@@ -135,6 +140,33 @@ const calls: Partial<Record<OperationName, (place: Place) => Readonly<Record<str
   "server.openapi": () => ({}),
 };
 
+const messages = [{ content: "hello" }];
+/** What an agent is asked, besides which one it is. */
+const agentCalls: Partial<Record<OperationName, Readonly<Record<string, unknown>>>> = {
+  "agent.send": { messages },
+  "agent.steer": { messages },
+  "agent.followup": { messages },
+  "agent.resume": { approval_id: "a", decision: "approve" },
+  "agent.elicitation": { elicitation_id: "e", action: "cancel" },
+  "agent.summarize": {},
+  "agent.fork": { at: 0 },
+  "agent.switch": { name: "root" },
+  "agent.model": { model: "" },
+  "agent.permit": { safety: "strict" },
+  "agent.snapshot": {},
+  "agent.transcript": {},
+  "agent.queue": {},
+  "agent.permissions": {},
+  "agent.team": {},
+  "agent.tools": {},
+  "agent.toolsets": {},
+  "agent.restart_toolset": { name: "t" },
+  "agent.models": {},
+  "agent.prompts": {},
+  "agent.prompt": { name: "p" },
+  "agent.skills": {},
+};
+
 /** What needs something that a call before it made. */
 async function inputOf(name: OperationName): Promise<Readonly<Record<string, unknown>>> {
   if (name === "ticket.exchange")
@@ -142,6 +174,14 @@ async function inputOf(name: OperationName): Promise<Readonly<Record<string, unk
   if (name === "workspace.delete") {
     const { workspace_id } = await gateway.get("workspace.create", { name: "short-lived" });
     return { workspace_id };
+  }
+  const asked = agentCalls[name];
+  if (asked !== undefined) {
+    const { session_id } = await gateway.get("agent.create", { source: inline });
+    await gateway.fetch("/v1/session/run", {
+      ...{ method: "POST", body: JSON.stringify({ session_id, messages }) },
+    });
+    return { session_id, ...asked };
   }
   const call = calls[name];
   if (call === undefined) throw new Error(`${name} has no call in this test`);

@@ -52,6 +52,9 @@ test("a client that is there and says nothing keeps control of all its terminals
       shell: undefined,
       defaultWaitMs: 1000,
       isStopping: () => false,
+      command: [],
+      keyEnv: {},
+      teams: { folder: dataDir, named: {}, roots: [] },
     }),
   );
   const place = { hostname: "127.0.0.1", port: 0 };

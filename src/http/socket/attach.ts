@@ -1,6 +1,6 @@
 import type { WebSocket } from "ws";
 import type { Caller } from "#app/caller.ts";
-import { openSeat, type Seat } from "#app/live/seat.ts";
+import { checkControllable, openSeat, type Seat } from "#app/live/seat.ts";
 import type { SessionFeed } from "#app/live/session-feeds.ts";
 import { resolveSince } from "#app/read/output.ts";
 import { openVisibleFeed } from "#app/visible-session.ts";
@@ -53,9 +53,11 @@ export async function planAttach(
   };
 }
 
-function checkControl({ controller }: Session, caller: Caller, takeover: boolean): void {
+function checkControl(session: Session, caller: Caller, takeover: boolean): void {
+  const { controller } = session;
   if (!isAtLeast(caller.role, "operator"))
     throw new Fault("forbidden", `control needs the role operator; your token has ${caller.role}`);
+  checkControllable(session);
   if (controller === null || takeover) return;
   throw new Fault(
     "not_controller",
@@ -319,7 +321,7 @@ export async function takeSeat(
     return await openSeat(deps, session, { role, takeover });
   } catch (error) {
     const { code } = asFault(error);
-    if (code !== "not_controller" && code !== "already_exited") throw error;
+    if (!["not_controller", "already_exited", "unsupported"].includes(code)) throw error;
     return await openSeat(deps, session, { role: "viewer", takeover: false });
   }
 }

@@ -16,6 +16,7 @@ const F_SETFL = 4;
 const F_DUPFD_CLOEXEC = 1030;
 const F_GETPIPE_SZ = 1032;
 const TIOCSWINSZ = 0x5414;
+const PR_SET_DUMPABLE = 4;
 const PR_SET_CHILD_SUBREAPER = 36;
 const WNOHANG = 1;
 const RLIMIT_NOFILE = 7;
@@ -89,6 +90,8 @@ export function openLibc() {
       const count = raw.read(fd, into, into.length);
       return count >= 0 ? count : -koffi.errno();
     },
+    /** Nobody but root may trace us or read our memory and environment. */
+    forbidDump: () => check(raw.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl"),
     becomeSubreaper: () => check(raw.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl"),
     limitMark: describeLimit(raw, RLIMIT_MSGQUEUE),
     openFiles: describeLimit(raw, RLIMIT_NOFILE),

@@ -194,6 +194,26 @@ describe("pipes", () => {
     await heard.untilFinal();
     expect(heard.text()).toBe("pipe:\nhello");
   });
+
+  test("keep stdout and stderr apart, or are one that both write to", async () => {
+    await using children = await openChildren();
+    const line = "echo out; echo err >&2; echo out; exec 2>&-; exec >&-; exit 3";
+    const apart = await children.sh(line);
+    await apart.heard.untilFinal();
+    expect([apart.heard.text("stdout"), apart.heard.text("stderr")]).toEqual([
+      "out\nout\n",
+      "err\n",
+    ]);
+    const one = await children.sh(line, { merged: true });
+    await one.heard.untilFinal();
+    expect([one.heard.text("stdout"), one.heard.text("stderr")]).toEqual(["out\nerr\nout\n", ""]);
+    expect([apart.heard.status, one.heard.status]).toMatchObject([
+      { exit_code: 3 },
+      { exit_code: 3 },
+    ]);
+    const sees = await children.sh("ls /proc/$$/fd | tr '\\n' ' '", { merged: true });
+    expect(await linesOf(sees)).toEqual(["0 1 2 "]);
+  });
 });
 
 describe("every child", () => {

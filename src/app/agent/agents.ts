@@ -1,0 +1,84 @@
+import type { Caller } from "#app/caller.ts";
+import type { SessionFeeds } from "#app/live/session-feeds.ts";
+import { TeamSources, type TeamSourcesDeps } from "#app/team/team-sources.ts";
+import { randomId } from "#base/random-id.ts";
+import type { WorkerInput, WorkerOutput, WorkerRequestType } from "#contract/agent/requests.ts";
+import { Fault } from "#contract/fault.ts";
+import { isParked, type Session } from "#contract/session.ts";
+import { AgentViews } from "./agent-views.ts";
+import type { LaunchDeps } from "./launch.ts";
+import { AgentLives, isLive } from "./revive.ts";
+import { WorkerLink, type WorkerLinkDeps, type WorkerRequest } from "./worker-link.ts";
+
+export interface AgentsDeps extends WorkerLinkDeps, LaunchDeps {
+  readonly teams: TeamSourcesDeps;
+}
+
+/** The agents of this process, for all of its callers: their workers, what their logs tell, and the teams. */
+export interface Agents {
+  readonly launching: LaunchDeps;
+  readonly teams: TeamSources;
+  readonly views: AgentViews;
+  readonly lives: AgentLives;
+  readonly worker: WorkerLink;
+  /** Brings the worker back if need be, and asks it. */
+  ask<T extends WorkerRequestType>(
+    request: WorkerRequest<T>,
+    caller: Caller,
+  ): Promise<WorkerOutput<T>>;
+}
+
+export function createAgents(deps: AgentsDeps): Agents {
+  const worker = new WorkerLink(deps);
+  const views = new AgentViews();
+  const lives = new AgentLives({ ...deps, worker, views });
+  return {
+    launching: deps,
+    teams: new TeamSources(deps.teams),
+    views,
+    lives,
+    worker,
+    ask: async (request, caller) => {
+      const asked = { ...request, input: withKey(request.type, request.input) };
+      await lives.ensure(request.session_id, caller);
+      try {
+        return await worker.ask(asked);
+      } catch (error) {
+        // Parked just before the line came, or killed: the next life knows by the log and the key what was done.
+        if (!(error instanceof Fault) || error.code !== "already_exited") throw error;
+      }
+      await lives.ensure(request.session_id, caller);
+      return await worker.ask(asked);
+    },
+  };
+}
+
+/** Ends the turn and keeps the session; false when none ran. A turn that waits for people may have no worker. */
+export async function interruptAgent(
+  { agents, feeds }: { readonly agents: Agents; readonly feeds: SessionFeeds },
+  caller: Caller,
+  session: Session,
+): Promise<boolean> {
+  const { session_id } = session;
+  if (!isLive(session)) {
+    using feed = await feeds.open(session_id);
+    const activity = await agents.views.read(feed, ({ fold }) => fold.activity);
+    if (activity === "idle" || !isParked(session)) return false;
+  }
+  const { interrupted } = await agents.ask({ session_id, type: "interrupt", input: {} }, caller);
+  return interrupted;
+}
+
+const KEYED: readonly WorkerRequestType[] = ["messages", "steer", "followup"];
+
+/** What is said twice must not be heard twice. */
+function withKey<T extends WorkerRequestType>(type: T, input: WorkerInput<T>): WorkerInput<T> {
+  if (!KEYED.includes(type)) return input;
+  return { idempotency_key: randomId("key"), ...withoutUndefined(input) };
+}
+
+function withoutUndefined<T extends object>(value: T): T {
+  const said = Object.entries(value).filter(([, field]) => field !== undefined);
+  // The same fields, but those that say nothing.
+  return Object.fromEntries(said) as T;
+}

@@ -1,0 +1,131 @@
+import { basename, extname, resolve } from "node:path";
+import type { Team } from "#agent/team/team.ts";
+import type { Caller } from "#app/caller.ts";
+import { describeNew } from "#app/session.ts";
+import type { LoadedTeam } from "#app/team/team-sources.ts";
+import { getVisibleSession } from "#app/visible-session.ts";
+import { randomId } from "#base/random-id.ts";
+import type { AgentSpec } from "#contract/agent/spec.ts";
+import { Fault } from "#contract/fault.ts";
+import { limits } from "#contract/limits.ts";
+import type { OperationInput } from "#contract/operations.ts";
+import type { Session } from "#contract/session.ts";
+import type { HostCreate } from "#host/socket/methods.ts";
+import { planLaunch } from "./launch.ts";
+import { type AgentDeps, getVisibleAgent, recordAgent } from "./visible-agent.ts";
+
+/** On a session that was asked for by a key: which request has made it. */
+const MAKER_LABEL = "made_by";
+
+type AgentCreate = OperationInput<"agent.create">;
+
+/** A new session from a team; or an old one that is brought back, of which everything stays as it was. */
+export async function createAgent(
+  deps: AgentDeps,
+  caller: Caller,
+  input: AgentCreate,
+): Promise<Session> {
+  if (input.resume_session_id !== undefined) {
+    const session = await getVisibleAgent(deps, caller, input.resume_session_id);
+    await deps.agents.lives.ensure(session.session_id, caller);
+    return session;
+  }
+  const loaded = findTeam(deps, caller, input);
+  const { workspace_id, task_id, parent_session_id, idempotency_key } = input;
+  const request = describeNew(deps, caller, {
+    kind: "agent",
+    title: input.title ?? titleOf(loaded.name),
+    ...{ workspace_id, task_id, parent_session_id, idempotency_key },
+    work_dir:
+      input.working_dir === undefined ? undefined : resolve(caller.work_dir, input.working_dir),
+  });
+  if (parent_session_id !== undefined)
+    await getVisibleSession(deps.link, caller, parent_session_id);
+  const spec = describeSpec(loaded, input, request.work_dir);
+  const session = await startAgent(deps, caller, { request, spec });
+  const { agent } = spec;
+  const details = { agent, team: loaded.team.team_id, task_id: session.task_id };
+  recordAgent(deps, caller, { action: "agent.created", session, details });
+  return session;
+}
+
+export interface AgentStart {
+  readonly request: HostCreate;
+  readonly spec: AgentSpec;
+}
+
+/** Starts the worker and tells it what it is. When that fails there is nothing left of it. */
+export async function startAgent(
+  { link, agents }: AgentDeps,
+  caller: Caller,
+  { request, spec }: AgentStart,
+): Promise<Session> {
+  const launch = planLaunch(agents.launching, caller, spec);
+  const { argv, env } = launch;
+  const made_by = randomId("req");
+  const labels: Record<string, string> = { ...request.labels, [MAKER_LABEL]: made_by };
+  const host = await link.connect();
+  const session = await host.call("session.create", { ...request, argv, env, labels });
+  const { session_id } = session;
+  if (session.kind !== "agent") throw usedBefore(session);
+  if (labels.idempotency_key !== undefined) {
+    const found = await host.call("session.labels", { session_id });
+    if (found.labels[MAKER_LABEL] !== made_by) {
+      // The same request has come before; whoever carries it out begins the agent as well.
+      await agents.lives.ensure(session_id, caller);
+      return session;
+    }
+  }
+  try {
+    await agents.lives.begin(session_id, launch, spec);
+  } catch (error) {
+    await host.call("session.close", { session_id, purge: true });
+    throw error;
+  }
+  return session;
+}
+
+function usedBefore({ session_id, kind }: Session): Fault {
+  return new Fault("conflict", `idempotency_key: it has made a ${kind} before`, {
+    details: { field: "idempotency_key", session_id },
+  });
+}
+
+function findTeam({ agents }: AgentDeps, caller: Caller, input: AgentCreate): LoadedTeam {
+  if (input.source !== undefined) return agents.teams.load(input.source, caller);
+  if (input.team_id !== undefined) return agents.teams.get(input.team_id, caller);
+  throw new Fault("invalid_request", "source: say which team, by source or by team_id", {
+    details: { field: "source" },
+  });
+}
+
+function describeSpec(loaded: LoadedTeam, input: AgentCreate, workDir: string): AgentSpec {
+  const { permissions, safety, model_overrides, prompt_files, headless } = input;
+  const given = {
+    ...{ permissions, safety, limits: input.limits, model_overrides, prompt_files, headless },
+    titled: input.title === undefined ? undefined : true,
+  };
+  return {
+    yaml: loaded.yaml,
+    name: loaded.name,
+    base_dir: loaded.base_dir ?? workDir,
+    work_dir: workDir,
+    agent: chooseAgent(loaded.team, input.agent_name),
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+  };
+}
+
+function chooseAgent(team: Team, named: string | undefined): string {
+  if (named === undefined) return team.default_agent;
+  const names = team.agents.map(({ name }) => name);
+  if (names.includes(named)) return named;
+  throw new Fault(
+    "invalid_request",
+    `agent_name: the team has no agent ${JSON.stringify(named)}; it has ${names.join(", ")}`,
+    { details: { field: "agent_name", known: names } },
+  );
+}
+
+function titleOf(name: string): string {
+  return basename(name, extname(name)).slice(0, limits.title_chars);
+}

@@ -1,0 +1,163 @@
+import type { Caller } from "#app/caller.ts";
+import type { SessionFeed } from "#app/live/session-feeds.ts";
+import type { AgentSpec } from "#contract/agent/spec.ts";
+import { asFault, Fault } from "#contract/fault.ts";
+import { limits } from "#contract/limits.ts";
+import type { Session } from "#contract/session.ts";
+import type { AgentViews } from "./agent-views.ts";
+import { type Launch, type LaunchDeps, planLaunch } from "./launch.ts";
+import { isWorkerEnded, type WorkerLink, type WorkerLinkDeps } from "./worker-link.ts";
+
+export interface AgentLivesDeps extends WorkerLinkDeps, LaunchDeps {
+  readonly worker: WorkerLink;
+  readonly views: AgentViews;
+}
+
+/** Whoever started a worker sends its first line at once; after this they have gone, and we send it. */
+const INIT_WAIT_MS = 10_000;
+/** Others may bring it back, lose it and so on; after so many looks the caller is told to come again. */
+const LOOKS = 50;
+/** How long somebody else's revival is left alone before the next look. */
+const LOOK_MS = 200;
+const LAST_WORDS_BYTES = 4000;
+
+type Look = "ready" | "unbegun" | "look again";
+
+/**
+ * Makes sure that a session has a worker that can be asked: one whose first line has been answered.
+ *
+ *   ended → `session.revive` → `init` → ready        somebody else revives: wait for the answer to their `init`
+ */
+export class AgentLives {
+  readonly #deps: AgentLivesDeps;
+  /** One at a time for each session; all who come meanwhile wait for it. */
+  readonly #under = new Map<string, Promise<void>>();
+
+  constructor(deps: AgentLivesDeps) {
+    this.#deps = deps;
+  }
+
+  /** The first life: nothing was said to it yet. */
+  begin(sessionId: string, launch: Launch, spec: AgentSpec): Promise<void> {
+    return this.#once(sessionId, () => this.#init(sessionId, { keys: { ...launch.keys }, spec }));
+  }
+
+  /** Throws `already_exited` when it was closed for good. */
+  ensure(sessionId: string, caller: Caller): Promise<void> {
+    return this.#once(sessionId, () => this.#ensure(sessionId, caller));
+  }
+
+  #once(sessionId: string, run: () => Promise<void>): Promise<void> {
+    const known = this.#under.get(sessionId);
+    if (known !== undefined) return known;
+    const running = run().finally(() => this.#under.delete(sessionId));
+    this.#under.set(sessionId, running);
+    return running;
+  }
+
+  async #ensure(sessionId: string, caller: Caller): Promise<void> {
+    using feed = await this.#deps.feeds.open(sessionId);
+    for (let look = 0; look < LOOKS; look += 1) {
+      const found = await this.#look(feed, caller);
+      if (found === "ready") return;
+      if (found === "look again") {
+        await this.#pause(feed);
+        continue;
+      }
+      const { keys } = await this.#plan(feed, caller);
+      await this.#init(sessionId, { keys: { ...keys } });
+      return;
+    }
+    throw new Fault("busy", "the agent is being brought back by somebody else; try again");
+  }
+
+  async #look(feed: SessionFeed, caller: Caller): Promise<Look> {
+    const { session_id } = feed.session;
+    const host = await this.#deps.link.connect();
+    const session = await host.call("session.get", { session_id });
+    if (isLive(session)) return await this.#awaitInit(feed);
+    const { argv, env } = await this.#plan(feed, caller);
+    const { umask, open_files } = caller;
+    try {
+      await host.call("session.revive", { session_id, argv, env, umask, open_files });
+      return "unbegun";
+    } catch (error) {
+      // Somebody else was faster.
+      if (asFault(error).code === "busy") return "look again";
+      throw error;
+    }
+  }
+
+  /** Of a worker that runs: until its first line was answered, or nobody seems to send one. */
+  async #awaitInit(feed: SessionFeed): Promise<Look> {
+    const { watch } = feed;
+    const waited = new AbortController();
+    using _timer = this.#deps.clock.timer(INIT_WAIT_MS, () => waited.abort());
+    const { session } = watch;
+    for (;;) {
+      const seen = watch.eventsTail;
+      const worker = await this.#deps.views.read(feed, (view) => view.worker);
+      if (worker === "ready") return "ready";
+      if (worker === "refused" || waited.signal.aborted) return "unbegun";
+      if (watch.isClosed || (watch.session !== session && !isLive(watch.session)))
+        return "look again";
+      await watch.until(
+        ({ eventsTail, session: newest }) =>
+          eventsTail > seen || (newest !== session && !isLive(newest)),
+        { signal: waited.signal },
+      );
+    }
+  }
+
+  async #pause({ watch }: SessionFeed): Promise<void> {
+    const waited = new AbortController();
+    using _timer = this.#deps.clock.timer(LOOK_MS, () => waited.abort());
+    await watch.changed({ signal: waited.signal });
+  }
+
+  async #plan(feed: SessionFeed, caller: Caller): Promise<Launch> {
+    const { spec, model_overrides } = await this.#deps.views.read(feed, ({ fold }) => ({
+      spec: fold.spec,
+      model_overrides: { ...fold.spec?.model_overrides, ...fold.model_overrides },
+    }));
+    if (spec === undefined) throw neverBegan(feed.session);
+    return planLaunch(this.#deps, caller, { ...spec, model_overrides });
+  }
+
+  async #init(
+    session_id: string,
+    input: { readonly keys: Record<string, string>; readonly spec?: AgentSpec },
+  ): Promise<void> {
+    try {
+      await this.#deps.worker.ask({ session_id, type: "init", input });
+    } catch (error) {
+      using feed = await this.#deps.feeds.open(session_id);
+      // Two who sent a first line: one of them is enough.
+      if ((await this.#deps.views.read(feed, (view) => view.worker)) === "ready") return;
+      throw isWorkerEnded(error) ? neverAnswered(feed) : error;
+    }
+  }
+}
+
+export function isLive({ state }: Pick<Session, "state">): boolean {
+  return state.kind === "starting" || state.kind === "running";
+}
+
+function neverBegan({ session_id }: Session): Fault {
+  return new Fault("already_exited", "this agent has never begun, so it cannot go on", {
+    details: { session_id },
+  });
+}
+
+/** What it said last says why better than we can; the stack below it is for its log. */
+function neverAnswered({ output, session }: SessionFeed): Fault {
+  const tail = output.tail();
+  const from = Math.max(output.first(), tail - LAST_WORDS_BYTES);
+  const chunk = from < tail ? output.read(from, { limit: LAST_WORDS_BYTES, tail }) : undefined;
+  const text = chunk?.kind === "bytes" ? Buffer.from(chunk.bytes).toString("utf8") : "";
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const said = lines.findLast((line) => line.startsWith("reins: ")) ?? lines.at(-1);
+  const why = said === undefined ? "" : `: ${said.replace(/^reins: /, "")}`;
+  const message = `the agent's worker ended before it began${why}`.slice(0, limits.detail_chars);
+  return new Fault("spawn_failed", message, { details: { session_id: session.session_id } });
+}
