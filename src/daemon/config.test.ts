@@ -27,6 +27,8 @@ allow_insecure: true
 env_passthrough: [EDITOR, LC_X]
 shell: /bin/zsh
 task_idle_timeout_ms: 0
+team_roots: [/srv/teams]
+teams: { helper: /srv/helper.yaml }
 `;
   expect(read(text)).toEqual({
     listen: "[::1]:7346",
@@ -36,6 +38,8 @@ task_idle_timeout_ms: 0
     env_passthrough: ["EDITOR", "LC_X"],
     shell: "/bin/zsh",
     task_idle_timeout_ms: 0,
+    team_roots: ["/srv/teams"],
+    teams: { helper: "/srv/helper.yaml" },
   });
 });
 
@@ -51,6 +55,9 @@ test.each([
   ["public_url: ftp://x.example\n", 1],
   ["task_idle_timeout_ms: -1\n", 1],
   ["listen: 7346\n", 1],
+  ["team_roots: [teams]\n", 1],
+  ["teams: { a: b.yaml }\n", 1],
+  ["teams: { ../a: /b.yaml }\n", 1],
   ["- a\n", 1],
 ])("%j is refused with its line", (text, line) => {
   expect(() => read(text)).toThrow(

@@ -8,6 +8,8 @@ import { limits } from "#contract/limits.ts";
 import { parseListen } from "./listen.ts";
 
 const PASSTHROUGH_NAMES = 200;
+const TEAM_ROOTS = 100;
+const TEAM_NAME = /^[A-Za-z0-9][\w.-]*$/;
 const Path = z.string().refine(isAbsolute, "must be an absolute path");
 const Url = z
   .url({ protocol: /^https?$/, message: "must be an address such as https://reins.example.org" })
@@ -44,6 +46,18 @@ export const Config = z.strictObject({
   task_idle_timeout_ms: z.int().min(0).max(limits.duration_ms).optional(),
   /** How long `execute` waits for the end of a command when it is not told. */
   execute_wait_ms: z.int().min(1).max(limits.wait_longest_ms).optional(),
+  /** How long an agent may have nothing to do before its worker ends until it is needed; 0 = never. */
+  agent_idle_ms: z.int().min(0).max(limits.duration_ms).optional(),
+  /** Folders whose files callers may name as teams; none unless it is said. */
+  team_roots: z.array(Path).max(TEAM_ROOTS).optional(),
+  /** Name → file, besides those in the folder `teams` of the data directory. */
+  teams: z
+    .record(
+      z.string().max(limits.name_chars).regex(TEAM_NAME, "must be letters, digits, _ - and dots"),
+      Path,
+    )
+    .refine((teams) => Object.keys(teams).length <= limits.list_most, "too many teams")
+    .optional(),
 });
 export type Config = z.infer<typeof Config>;
 

@@ -62,6 +62,14 @@ export async function openGatewayDaemon(options: GatewayOptions): Promise<Gatewa
       shell: config.shell,
       defaultWaitMs: config.execute_wait_ms ?? limits.execute_wait_ms,
       isStopping: () => isStopping,
+      command,
+      keyEnv: env,
+      parkAfterMs: config.agent_idle_ms,
+      teams: {
+        folder: join(dir.path, "teams"),
+        named: config.teams ?? {},
+        roots: config.team_roots ?? [],
+      },
     }),
   );
   const server: HttpServer = stack.use(
