@@ -32,6 +32,9 @@ const lazyLayers: Readonly<Record<string, readonly string[]>> = {
 const packages: Readonly<Record<string, readonly string[]>> = {
   zod: ["contract", "host", "store", "model", "agent", "http", "mcp", "daemon"],
   koffi: ["proc"],
+  ink: ["cli"],
+  react: ["cli"],
+  marked: ["cli"],
   "@lydell/node-pty": ["proc"],
   "@xterm/headless": ["app"],
   hono: ["http"],
