@@ -1,0 +1,72 @@
+import { join } from "node:path";
+import { createAgentOperations } from "#app/agent/agent.ts";
+import { createAgents, interruptAgent } from "#app/agent/agents.ts";
+import type { AgentDeps } from "#app/agent/visible-agent.ts";
+import type { Caller } from "#app/caller.ts";
+import { openHostLink } from "#app/live/host-link.ts";
+import { SessionFeeds } from "#app/live/session-feeds.ts";
+import { createLocalDoor, type LocalDoor } from "#app/local-door.ts";
+import { createEventOperations } from "#app/read/events.ts";
+import { createExportOperations } from "#app/read/export.ts";
+import { createOutputOperations } from "#app/read/output.ts";
+import { openPatterns } from "#app/read/patterns.ts";
+import { createWaitOperations } from "#app/read/wait.ts";
+import { createScreenOperations } from "#app/screen/screen.ts";
+import { openScreens } from "#app/screen/screens.ts";
+import { createSessionOperations } from "#app/session.ts";
+import { systemClock } from "#base/clock.ts";
+import { locateDataDir } from "#host/data-dir.ts";
+import { openHost } from "#host/start-host.ts";
+import { withoutMarks } from "#proc/environment.ts";
+import { readConfig } from "./config.ts";
+
+export interface LocalPlaceOptions {
+  readonly dataDir: string;
+  /** How to run `reins`, for the host and the workers. */
+  readonly command: readonly string[];
+  /** Where the keys of model providers are. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The user of this machine, and where he is. */
+  readonly caller: Caller;
+}
+
+/** Everything of this machine without a server. The host is started by the first call that needs it. */
+export function openLocalPlace(options: LocalPlaceOptions): LocalDoor & AsyncDisposable {
+  const { command, env } = options;
+  const stack = new AsyncDisposableStack();
+  const dir = locateDataDir(options.dataDir);
+  const config = readConfig(join(dir.path, "config.yaml"));
+  const clock = systemClock;
+  const link = stack.use(
+    openHostLink(() => openHost({ dataDir: dir.path, command, env }), {
+      connected: () => undefined,
+      gone: () => undefined,
+    }),
+  );
+  const feeds = new SessionFeeds(link, dir.sessions);
+  const screens = stack.use(openScreens({ sessionsFolder: dir.sessions, feeds, clock }));
+  const patterns = stack.use(openPatterns());
+  // Workspaces are the server's; who is here has been let in.
+  const places = { hasWorkspace: () => true, findTask: () => undefined };
+  const agents = createAgents({
+    ...{ link, feeds, command, clock, dataDir: dir.path, keyEnv: env },
+    parkAfterMs: config.agent_idle_ms,
+    // Whoever is here may read whatever he can read.
+    teams: { folder: join(dir.path, "teams"), named: config.teams ?? {}, roots: "*" },
+  });
+  const caller = { ...options.caller, env: withoutMarks(options.caller.env) };
+  const deps: AgentDeps = { link, feeds, agents, places };
+  const door = createLocalDoor({
+    ...createSessionOperations(
+      { link, places, interruptAgent: (session) => interruptAgent(deps, caller, session) },
+      caller,
+    ),
+    ...createOutputOperations({ feeds, clock }, caller),
+    ...createEventOperations({ feeds }, caller),
+    ...createScreenOperations({ feeds, screens }, caller),
+    ...createWaitOperations({ feeds, patterns, clock }, caller),
+    ...createExportOperations({ feeds }, caller),
+    ...createAgentOperations(deps, caller),
+  });
+  return { ...door, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
