@@ -1,8 +1,13 @@
 // `npm run bench`: the ratios that speed is judged by, each against a baseline of the same run.
 //   --only NAME   one row (again for more)      --runs N   default 7
-//   --json        for programs              --seconds N   of the viewer that never reads, default 20
+//   --json        for programs              --seconds N   of the viewer that never reads, default 20,
+//                                             and of the agents that speak, default 10
 // GATEWAY_NODE_ARGS are for the Node of the gateways that it starts, such as `--cpu-prof --cpu-prof-dir /tmp`.
 import { parseArgs } from "node:util";
+import { measureAgentFirstEvent } from "./agent/row-agent-first-event.ts";
+import { measureAgentOpen } from "./agent/row-agent-open.ts";
+import { measureAgentStart } from "./agent/row-agent-start.ts";
+import { measureAgents100 } from "./agent/row-agents-100.ts";
 import { measureEcho } from "./gateway/row-echo.ts";
 import { measureGatewayMemory } from "./gateway/row-gateway-memory.ts";
 import { measureOutput } from "./gateway/row-output.ts";
@@ -36,6 +41,10 @@ const rows: Readonly<Record<string, (options: RowOptions) => Promise<Row[]>>> = 
   "gateway-memory": measureGatewayMemory,
   reattach: measureReattach,
   execute: measureExecute,
+  "agent-start": measureAgentStart,
+  "agent-first-event": measureAgentFirstEvent,
+  "agent-open": measureAgentOpen,
+  "agents-100": measureAgents100,
 };
 
 const DEFAULT_RUNS = 7;

@@ -1,18 +1,17 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, symlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { layOutPackage } from "./lib/packaged.ts";
 import { interleave, median, pairedRatios } from "./lib/statistics.ts";
 import { openTempDir } from "./lib/temp-dir.ts";
 import { openTempHost, reinsPath } from "./lib/temp-host.ts";
 import type { Row, RowOptions } from "./row.ts";
 
 const STARTS_PER_RUN = 3;
-const root = dirname(dirname(reinsPath));
 
 /** `reins ps` against a Node that does nothing: out of the package, and out of the checkout beside it. */
 export async function measureColdStart({ runs }: RowOptions): Promise<Row[]> {
   await using dir = openTempDir();
-  const packaged = layOut(dir.path);
+  const packaged = layOutPackage(dir.path);
   await using host = await openTempHost({ command: [process.execPath, packaged] });
   await host.create({ kind: "terminal", argv: ["sleep", "infinity"] });
   const env = {
@@ -42,21 +41,4 @@ function timeOf(args: readonly string[], env: NodeJS.ProcessEnv): number {
   const { status, stderr } = spawnSync(process.execPath, args, { env, encoding: "utf8" });
   if (status !== 0) throw new Error(`node ${args.join(" ")}: ${stderr}`);
   return performance.now() - started;
-}
-
-/** The bundle as an installed package has it; the checkout's own dist/ stays as it is. Answers its `bin/reins`. */
-function layOut(dir: string): string {
-  const copy = join(dir, "copy");
-  for (const name of ["bin", "scripts", "src", "package.json"]) {
-    cpSync(join(root, name), join(copy, name), { recursive: true });
-  }
-  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
-  execFileSync(process.execPath, [join(copy, "scripts", "build.mjs")], { stdio: "pipe" });
-  const installed = join(dir, "node_modules", "reins");
-  for (const name of ["bin", "dist", "package.json"]) {
-    cpSync(join(copy, name), join(installed, name), { recursive: true });
-  }
-  mkdirSync(join(dir, "node_modules"), { recursive: true });
-  symlinkSync(join(root, "node_modules", "koffi"), join(dir, "node_modules", "koffi"));
-  return join(installed, "bin", "reins");
 }

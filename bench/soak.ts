@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { limits } from "#contract/limits.ts";
+import { runManyAgents } from "./agent/many-agents.ts";
 import { runNeverReader } from "./gateway/never-reader.ts";
 import { runBursts, runSmallExits, type Wiring, type Wrong } from "./lib/bursts.ts";
 import { openCpuHogs } from "./lib/cpu-hogs.ts";
@@ -46,6 +47,7 @@ const soaks: Readonly<Record<string, Soak>> = {
   shells: soakShells,
   "never-reader": soakNeverReader,
   processes: (scale) => runManyProcesses(scale(1000)),
+  agents: soakAgents,
   "huge-output": (scale) => runHugeOutput(scale(10_000) * MB),
 };
 
@@ -172,6 +174,18 @@ async function soakNeverReader(scale: Scale): Promise<Outcome> {
     `${(tail / MB).toFixed(0)} MB in ${seconds} s`,
     `memory of the gateway ${found.gateway.join(", ")} KiB`,
     `of the host ${found.host.join(", ")} KiB`,
+  ];
+  return { said: said.join(", "), wrong };
+}
+
+/** 100 agents that speak at once: every event is heard, in its place, and stands in the log as it was heard. */
+async function soakAgents(scale: Scale): Promise<Outcome> {
+  const size = { agents: scale(100), deltas: 500, every_ms: 20 };
+  const { events, seconds, workers, wrong } = await runManyAgents(size);
+  const pss = workers.reduce((sum, { pss_kib }) => sum + pss_kib, 0);
+  const said = [
+    `${size.agents} agents, ${events} events in ${seconds.toFixed(1)} s`,
+    `workers ${(pss / 1024).toFixed(0)} MiB`,
   ];
   return { said: said.join(", "), wrong };
 }

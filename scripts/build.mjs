@@ -1,7 +1,8 @@
 // `npm run build`: the program as a bundle in dist/, because Node runs no TypeScript below node_modules and because one
 // file starts faster than a hundred. Each lazily imported command becomes a chunk of its own.
 import { spawnSync } from "node:child_process";
-import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -13,6 +14,8 @@ const { metafile } = await bundle({
   absWorkingDir: root,
   entryPoints: {
     main: "src/cli/main.ts",
+    // `reins/embedded`: agents in the process of whoever imports it.
+    embedded: "src/daemon/embedded.ts",
     // Threads are files of their own.
     "screen-worker": "src/app/screen/screen-worker.ts",
     "pattern-worker": "src/app/read/pattern-worker.ts",
@@ -32,8 +35,11 @@ const { metafile } = await bundle({
   banner: {
     js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
   },
-  // Native code cannot be bundled; it is installed beside the package.
-  external: ["koffi", "@lydell/node-pty"],
+  // React has its checks for developers in it otherwise, and is twice as large.
+  define: { "process.env.NODE_ENV": '"production"' },
+  // Native code cannot be bundled; it is installed beside the package. ink asks for the last one only where it is found.
+  external: ["koffi", "@lydell/node-pty", "react-devtools-core"],
+  plugins: [englishOnly()],
 });
 writeFileSync(join(root, "dist", "LICENSES.txt"), bundledLicenses(Object.keys(metafile.inputs)));
 
@@ -50,32 +56,58 @@ await bundle({
   minifySyntax: true,
   logLevel: "info",
 });
-writeClientTypes();
+writeTypes("tsconfig.client.json", "client/index.d.ts");
+writeTypes("tsconfig.embedded.json", "daemon/embedded.d.ts");
 
-function writeClientTypes() {
+/** The declarations that an entry needs, and no other: the rest names packages that nobody installs with us. */
+function writeTypes(project, entry) {
+  const whole = mkdtempSync(join(tmpdir(), "reins-types-"));
+  try {
+    emitTypes(project, whole);
+    copyTypes(entry, { from: whole, to: join(root, "dist", "types"), done: new Set() });
+  } finally {
+    rmSync(whole, { recursive: true, force: true });
+  }
+}
+
+function emitTypes(project, outDir) {
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  const { status } = spawnSync(process.execPath, [tsc, "-p", "tsconfig.client.json"], {
+  const { status } = spawnSync(process.execPath, [tsc, "-p", project, "--outDir", outDir], {
     cwd: root,
     stdio: "inherit",
   });
-  if (status !== 0) process.exit(1);
-  const types = join(root, "dist", "types");
-  for (const name of globSync("**/*.d.ts", { cwd: types })) {
-    const file = join(types, name);
-    const text = readFileSync(file, "utf8");
-    writeFileSync(
-      file,
-      text.replace(/(from |import\()"(#|\.\.?\/)([^"]*)\.ts"/g, relink(dirname(file))),
-    );
-  }
+  if (status !== 0) throw new Error(`${project} has errors`);
+}
 
-  /** Names of ours (`#contract/…`) mean nothing outside of this repository. */
-  function relink(folder) {
-    return (...[, before, start, path]) => {
-      const target = start === "#" ? relative(folder, join(types, path)) : `${start}${path}`;
-      return `${before}"${target.startsWith(".") ? target : `./${target}`}.js"`;
-    };
-  }
+function copyTypes(name, place) {
+  if (place.done.has(name)) return;
+  place.done.add(name);
+  const text = readFileSync(join(place.from, name), "utf8");
+  const folder = dirname(name);
+  const linked = text.replace(
+    /(from |import\()"(#|\.\.?\/)([^"]*)\.ts"/g,
+    (...[, before, start, path]) => {
+      // Names of ours (`#contract/…`) mean nothing outside of this repository.
+      const target = start === "#" ? path : join(folder, `${start}${path}`);
+      copyTypes(`${target}.d.ts`, place);
+      const link = relative(folder, target);
+      return `${before}"${link.startsWith(".") ? link : `./${link}`}.js"`;
+    },
+  );
+  mkdirSync(join(place.to, folder), { recursive: true });
+  writeFileSync(join(place.to, name), linked);
+}
+
+/** zod brings its messages in fifty languages, and every process that checks anything would load them. */
+function englishOnly() {
+  return {
+    name: "english-only",
+    setup({ onLoad }) {
+      onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({
+        contents: 'export { default as en } from "./en.js";',
+      }));
+    },
+  };
 }
 
 async function bundle(options) {

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { findOlderNode } from "#test/harness/older-node.ts";
 import { type RunResult, runProgram } from "#test/harness/run-program.ts";
 import { openTempDir, type TempDir } from "#test/harness/temp-dir.ts";
@@ -16,11 +16,24 @@ const olderNode = findOlderNode();
 /** What an outer npm tells its scripts about itself would lead the inner one to the outer's folders. */
 const OUTER_NPM = /^npm_(?:package|lifecycle|config_prefix|config_local_prefix)/;
 
-test("the package holds the bundle and nothing else", { timeout: INSTALL_MS }, async () => {
-  using dir = openTempDir();
-  const { files } = await pack(dir);
+interface Packed {
+  readonly tarball: string;
+  readonly files: readonly string[];
+}
+
+/** One package for all, because making it takes longest; each test installs it anew. */
+let packed: Packed;
+let packedIn: TempDir;
+beforeAll(async () => {
+  packedIn = openTempDir();
+  packed = await pack(packedIn);
+}, INSTALL_MS);
+afterAll(() => packedIn[Symbol.dispose]());
+
+test("the package holds the bundle and nothing else", () => {
+  const { files } = packed;
   const expected =
-    /^(bin\/reins|dist\/(main|client|[a-z]+-worker)\.js|dist\/chunks\/[\w-]+\.js|dist\/types\/[\w/.-]+\.d\.ts|dist\/LICENSES\.txt|README\.md|LICENSE|package\.json)$/;
+    /^(bin\/reins|dist\/(main|client|embedded|[a-z]+-worker)\.js|dist\/chunks\/[\w-]+\.js|dist\/types\/(base|client|contract|daemon)\/[\w/.-]+\.d\.ts|dist\/LICENSES\.txt|README\.md|LICENSE|package\.json)$/;
   expect(files.filter((path) => !expected.test(path))).toEqual([]);
   expect(files).toEqual(
     expect.arrayContaining(["bin/reins", "dist/main.js", "README.md", "LICENSE"]),
@@ -61,42 +74,83 @@ console.log(JSON.stringify({ matched, line: "lines" in screen ? screen.lines[0] 
 
 test("an installed package serves, and its client has types", { timeout: INSTALL_MS }, async () => {
   await using app = await openApp();
-  const serving = spawn(process.execPath, [app.bin, "serve", "--listen", "127.0.0.1:0", "--json"], {
-    env: { ...process.env, REINS_HOME: app.home },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const exited = once(serving, "exit").then(([code]) => [`{"exit": ${code}}`]);
-  await using stack = new AsyncDisposableStack();
-  stack.defer(async () => {
-    serving.kill("SIGTERM");
-    await exited;
-  });
-  const [line] = await Promise.race([once(createInterface(serving.stdout), "line"), exited]);
-  const { listening } = JSON.parse(String(line));
+  await using server = await serve(app);
   writeFileSync(join(app.path, "use.mts"), USER_PROGRAM);
-  const token = readFileSync(join(app.home, "token"), "utf8").trim();
-  const used = await runProgram([process.execPath, "use.mts", listening, token], { cwd: app.path });
+  const used = await runProgram([process.execPath, "use.mts", server.url, server.token], {
+    cwd: app.path,
+  });
   expect(used).toMatchObject({ code: 0 });
   expect(JSON.parse(used.stdout)).toEqual({
     matched: true,
     line: "from the package",
     code: "session_not_found",
   });
-  symlinkSync(join(root, "node_modules", "@types"), join(app.path, "node_modules", "@types"));
-  const options = [
-    "--noEmit",
-    "--strict",
-    "--module",
-    "nodenext",
-    "--target",
-    "esnext",
-    "--types",
-    "node",
-  ];
-  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  const checked = await runProgram([process.execPath, tsc, ...options, "use.mts"], {
-    cwd: app.path,
-  });
+  expect(await checkTypes(app, ["use.mts"])).toMatchObject({ code: 0, stdout: "" });
+});
+
+const TEAM = {
+  agents: {
+    root: {
+      model: "main",
+      description: "Leads.",
+      instruction: "Lead.",
+      toolsets: [{ type: "shell" }],
+    },
+  },
+  models: {
+    main: {
+      provider: "scripted",
+      script: [
+        { tool_calls: [{ tool: "execute", input: { command: "echo from the agent" } }] },
+        { expect: { last_tool_result_contains: "from the agent" }, text: "It has run." },
+      ],
+    },
+  },
+};
+
+/** What somebody writes whose agents are on a server. */
+const AGENT_PROGRAM = `
+import { createClient, openRemoteBackend } from "reins/client";
+
+const [url = "", token = "", yaml = ""] = process.argv.slice(2);
+const backend = openRemoteBackend(createClient({ url, token }));
+const runtime = await backend.create({ source: { kind: "inline", yaml }, safety: "autonomous" });
+const said: string[] = [];
+for await (const { data } of runtime.run([{ content: "Go." }]))
+  if (data.type === "message.end") said.push(data.text);
+console.log(JSON.stringify(said));
+`;
+
+/** What somebody writes whose agents are in the process itself. */
+const EMBEDDED_PROGRAM = `
+import { openEmbedded } from "reins/embedded";
+
+const [data_dir = "", tools = "", yaml = ""] = process.argv.slice(2);
+await using backend = openEmbedded({ data_dir, tools: tools === "host" ? "host" : "none", env: process.env });
+await using runtime = await backend.create({ source: { kind: "inline", yaml }, safety: "autonomous" });
+for await (const { data } of runtime.run([{ content: "Go." }]))
+  if (data.type === "tool.result") console.log(data.is_error, data.output);
+`;
+
+test("an installed package runs agents, behind its server and in the process of another", {
+  timeout: INSTALL_MS,
+}, async () => {
+  await using app = await openApp();
+  await using server = await serve(app);
+  const team = JSON.stringify(TEAM);
+  writeFileSync(join(app.path, "remote.mts"), AGENT_PROGRAM);
+  writeFileSync(join(app.path, "embedded.mts"), EMBEDDED_PROGRAM);
+  const run = (argv: readonly string[]) =>
+    runProgram([process.execPath, ...argv, team], { cwd: app.path });
+  const remote = await run(["remote.mts", server.url, server.token]);
+  expect(remote).toMatchObject({ code: 0, stdout: '["","It has run."]\n' });
+  const alone = await run(["embedded.mts", app.home, "none"]);
+  expect(alone).toMatchObject({ code: 0 });
+  expect(alone.stdout).toMatch(/^true .*embedded without a host/);
+  const onHost = await run(["embedded.mts", app.home, "host"]);
+  expect(onHost).toMatchObject({ code: 0, stderr: "" });
+  expect(onHost.stdout).toMatch(/^false .*from the agent/s);
+  const checked = await checkTypes(app, ["remote.mts", "embedded.mts"]);
   expect(checked).toMatchObject({ code: 0, stdout: "" });
 });
 
@@ -125,7 +179,7 @@ interface App extends AsyncDisposable {
 async function openApp(): Promise<App> {
   await using stack = new AsyncDisposableStack();
   const dir = stack.use(openTempDir());
-  const { tarball } = await pack(dir);
+  const { tarball } = packed;
   const path = join(dir.path, "app");
   mkdirSync(path);
   writeFileSync(join(path, "package.json"), '{ "private": true }');
@@ -139,19 +193,53 @@ async function openApp(): Promise<App> {
   return { path, home, bin, reins, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
+interface Server extends AsyncDisposable {
+  readonly url: string;
+  readonly token: string;
+}
+
+async function serve(app: App): Promise<Server> {
+  const serving = spawn(process.execPath, [app.bin, "serve", "--listen", "127.0.0.1:0", "--json"], {
+    env: { ...process.env, REINS_HOME: app.home },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exited = once(serving, "exit").then(([code]) => [`{"exit": ${code}}`]);
+  await using stack = new AsyncDisposableStack();
+  stack.defer(async () => {
+    serving.kill("SIGTERM");
+    await exited;
+  });
+  const [line] = await Promise.race([once(createInterface(serving.stdout), "line"), exited]);
+  const { listening } = JSON.parse(String(line));
+  const token = readFileSync(join(app.home, "token"), "utf8").trim();
+  const owned = stack.move();
+  return { url: listening, token, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** With whatever declarations the package has brought. */
+function checkTypes(app: App, files: readonly string[]): Promise<RunResult> {
+  symlinkSync(join(root, "node_modules", "@types"), join(app.path, "node_modules", "@types"));
+  const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "esnext"];
+  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+  return runProgram([process.execPath, tsc, ...options, "--types", "node", ...files], {
+    cwd: app.path,
+  });
+}
+
 /** In a copy, so that the checkout's own dist/ stays as it is. */
-async function pack(dir: TempDir): Promise<{ tarball: string; files: string[] }> {
+async function pack(dir: TempDir): Promise<Packed> {
   const copy = join(dir.path, "copy");
+  const projects = ["tsconfig.json", "tsconfig.client.json", "tsconfig.embedded.json"];
   const names = ["bin", "scripts", "src", "package.json", "README.md", "LICENSE"];
-  for (const name of [...names, "tsconfig.json", "tsconfig.client.json"]) {
+  for (const name of [...names, ...projects]) {
     cpSync(join(root, name), join(copy, name), { recursive: true });
   }
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
   const { stdout } = await npm(["pack", "--json", "--pack-destination", dir.path], copy);
-  const [packed] = JSON.parse(stdout.slice(stdout.indexOf("[\n")));
+  const [made] = JSON.parse(stdout.slice(stdout.indexOf("[\n")));
   return {
-    tarball: join(dir.path, packed.filename),
-    files: packed.files.map((file: { path: string }) => file.path),
+    tarball: join(dir.path, made.filename),
+    files: made.files.map((file: { path: string }) => file.path),
   };
 }
 
