@@ -2,6 +2,7 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Logger } from "#base/logger.ts";
 import { asFault, toFaultBody } from "#contract/fault.ts";
 import { ProcessRead, ProcessResult } from "#contract/tools/process.ts";
+import { sayProcess } from "#contract/tools/process-text.ts";
 import { type ToolName, tools } from "#contract/tools/tools.ts";
 
 export type ToolResult = CallToolResult;
@@ -22,7 +23,7 @@ export function describeResult(name: ToolName, value: unknown): ToolResult {
 /** What is refused is an answer too: a model can read it and do better. */
 export function describeFailure(
   { log }: { readonly log: Logger },
-  tool: ToolName,
+  tool: string,
   { error, isExpected }: { readonly error: unknown; readonly isExpected: boolean },
 ): ToolResult {
   const { code, message, details } = toFaultBody(asFault(error));
@@ -47,40 +48,6 @@ function sayOutput(name: ToolName, output: Record<string, unknown>): string {
   const text = screen ?? printed;
   if (typeof text !== "string") return JSON.stringify(output);
   // Lines as they are, which JSON would make one of.
-  return join(text, [JSON.stringify(rest)]);
-}
-
-/** The output, then how it stands, a line each. */
-function sayProcess(result: ProcessResult | ProcessRead): string {
-  const { error, note, truncated, background_process_id: id } = result;
-  const lines = [
-    sayState(result),
-    ...(error === undefined ? [] : [`error: ${error}`]),
-    ...(id === undefined ? [] : [`background_process_id: ${id}`]),
-    ...("next_offset" in result ? [`next_offset: ${result.next_offset}`] : []),
-    ...(truncated === undefined
-      ? []
-      : [
-          `${truncated.omitted_bytes} of ${truncated.original_bytes} bytes omitted, from offset ${truncated.spool_offset} on`,
-        ]),
-    ...(note === undefined ? [] : [`note: ${note}`]),
-  ];
-  return join(
-    result.output,
-    lines.map((line) => `[${line}]`),
-  );
-}
-
-function sayState({ running, exit_code, signal, wall_duration_ms }: ProcessResult): string {
-  const after = `after ${(wall_duration_ms / 1000).toFixed(1)} s`;
-  if (running) return `still running ${after}`;
-  const by = signal === undefined ? "" : `, ended by ${signal}`;
-  return exit_code === undefined
-    ? `no exit code ${after}${by}`
-    : `exit code ${exit_code} ${after}${by}`;
-}
-
-function join(text: string, lines: readonly string[]): string {
   const end = text === "" || text.endsWith("\n") ? "" : "\n";
-  return `${text}${end}${lines.join("\n")}`;
+  return `${text}${end}${JSON.stringify(rest)}`;
 }

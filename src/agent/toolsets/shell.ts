@@ -6,11 +6,12 @@ import type { Clock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
 import { SessionId } from "#contract/ids.ts";
 import { describeDuration } from "#contract/tools/parse-duration.ts";
+import { sayProcess } from "#contract/tools/process-text.ts";
 import { processTools } from "#contract/tools/process-tools.ts";
 import type { ToolInput, Tools } from "#contract/tools/tools.ts";
 import { type DefinedTool, defineTool, failed, interrupted } from "./define-tool.ts";
 import { createFixedToolset } from "./fixed-toolset.ts";
-import { sayProcess, sayProcesses } from "./tool-text.ts";
+import { sayProcesses } from "./tool-text.ts";
 
 type ShellConfig = Extract<ToolsetConfig, { type: "shell" }>;
 

@@ -1,23 +1,7 @@
 import type { SessionState } from "#contract/session-state.ts";
-import type { ProcessEntry, ProcessRead, ProcessResult } from "#contract/tools/process.ts";
+import type { ProcessEntry } from "#contract/tools/process.ts";
+import { withLines } from "#contract/tools/process-text.ts";
 import type { TerminalView } from "#contract/tools/terminal-tools.ts";
-
-/** What was printed, then how the process stands, a line each. */
-export function sayProcess(result: ProcessResult | ProcessRead): string {
-  const { error, note, truncated, background_process_id: id } = result;
-  return withLines(result.output, [
-    sayStanding(result),
-    ...(error === undefined ? [] : [`error: ${error}`]),
-    ...(id === undefined ? [] : [`background_process_id: ${id}`]),
-    ...("next_offset" in result ? [`next_offset: ${result.next_offset}`] : []),
-    ...(truncated === undefined
-      ? []
-      : [
-          `${truncated.omitted_bytes} of ${truncated.original_bytes} bytes omitted, from offset ${truncated.spool_offset} on`,
-        ]),
-    ...(note === undefined ? [] : [`note: ${note}`]),
-  ]);
-}
 
 export function sayProcesses(processes: readonly ProcessEntry[], omitted: number): string {
   if (processes.length === 0) return "no processes";
@@ -44,15 +28,6 @@ export function sayState(state: SessionState): string {
   return `ended${sayCode(state.exit_code ?? undefined, state.signal ?? undefined)}`;
 }
 
-function sayStanding({ running, exit_code, signal, wall_duration_ms }: ProcessResult): string {
-  const after = `after ${(wall_duration_ms / 1000).toFixed(1)} s`;
-  if (running) return `still running ${after}`;
-  const by = signal === undefined ? "" : `, ended by ${signal}`;
-  return exit_code === undefined
-    ? `no exit code ${after}${by}`
-    : `exit code ${exit_code} ${after}${by}`;
-}
-
 function sayEntry(entry: ProcessEntry): string {
   const { process_id, command, running, bytes, descendants, workdir } = entry;
   const how = running ? "running" : `ended${sayCode(entry.exit_code, entry.signal)}`;
@@ -68,9 +43,4 @@ function sayCode(code: number | undefined, signal: string | undefined): string {
 function sayChanged(changed: NonNullable<TerminalView["changed"]>): string {
   if (changed.length === 0) return "nothing has changed";
   return `changed rows: ${changed.map(({ row }) => row).join(", ")}`;
-}
-
-function withLines(text: string, lines: readonly string[]): string {
-  const end = text === "" || text.endsWith("\n") ? "" : "\n";
-  return `${text}${end}${lines.map((line) => `[${line}]`).join("\n")}`;
 }

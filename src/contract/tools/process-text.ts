@@ -1,0 +1,33 @@
+import type { ProcessRead, ProcessResult } from "./process.ts";
+
+/** A process in words, for a model: what it printed, then how it stands, a line each. */
+export function sayProcess(result: ProcessResult | ProcessRead): string {
+  const { error, note, truncated, background_process_id: id } = result;
+  return withLines(result.output, [
+    sayStanding(result),
+    ...(error === undefined ? [] : [`error: ${error}`]),
+    ...(id === undefined ? [] : [`background_process_id: ${id}`]),
+    ...("next_offset" in result ? [`next_offset: ${result.next_offset}`] : []),
+    ...(truncated === undefined
+      ? []
+      : [
+          `${truncated.omitted_bytes} of ${truncated.original_bytes} bytes omitted, from offset ${truncated.spool_offset} on`,
+        ]),
+    ...(note === undefined ? [] : [`note: ${note}`]),
+  ]);
+}
+
+/** A text as it is, and lines about it that cannot be taken for its own. */
+export function withLines(text: string, lines: readonly string[]): string {
+  const end = text === "" || text.endsWith("\n") ? "" : "\n";
+  return `${text}${end}${lines.map((line) => `[${line}]`).join("\n")}`;
+}
+
+function sayStanding({ running, exit_code, signal, wall_duration_ms }: ProcessResult): string {
+  const after = `after ${(wall_duration_ms / 1000).toFixed(1)} s`;
+  if (running) return `still running ${after}`;
+  const by = signal === undefined ? "" : `, ended by ${signal}`;
+  return exit_code === undefined
+    ? `no exit code ${after}${by}`
+    : `exit code ${exit_code} ${after}${by}`;
+}
