@@ -16,6 +16,8 @@ export interface CommandRun {
 
 export interface CommandOptions {
   readonly stdin: string;
+  /** Instead of `/bin/sh`; takes a line with `-c`. */
+  readonly shell?: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly timeout_ms: number;
@@ -32,11 +34,11 @@ const GRACE_MS = 1000;
 /** Who left the group may hold the output open for ever. */
 const DRAIN_MS = 500;
 
-/** The real one: `/bin/sh` in a process group of its own, which is ended as a group. */
+/** The real one: a shell in a process group of its own, which is ended as a group. */
 export function createRunCommand({ clock }: { readonly clock: Clock }): RunCommand {
   return async (line, options) => {
     options.signal.throwIfAborted();
-    const child = spawn("/bin/sh", ["-c", line], {
+    const child = spawn(options.shell ?? "/bin/sh", ["-c", line], {
       cwd: options.cwd,
       env: { ...options.env },
       detached: true,

@@ -2,7 +2,7 @@ import type { AgentSnapshot, Transcript } from "#contract/agent/views.ts";
 import { SessionId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
 import type { AgentFold, SnapshotPlace } from "./agent-fold.ts";
-import { asTranscript } from "./history.ts";
+import { asTranscript, callsOf } from "./history.ts";
 
 export interface TranscriptPage {
   readonly title: string;
@@ -59,6 +59,6 @@ export function describeSnapshot(fold: AgentFold, place: SnapshotPlace): AgentSn
 function describePartial({ conversation, isCut }: AgentFold): AgentSnapshot["partial"] {
   const { answer } = conversation;
   if (answer === undefined || isCut) return null;
-  const { message_id, agent, text, reasoning } = answer;
-  return { message_id, agent, text, reasoning };
+  const { message_id, agent, text, reasoning, parts } = answer;
+  return { message_id, agent, text, reasoning, tool_calls: callsOf(parts) };
 }

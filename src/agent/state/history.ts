@@ -69,12 +69,7 @@ function describeAnswer(item: Extract<HistoryItem, { kind: "assistant" }>): Tran
     model,
     text: textOf(parts, "text"),
     ...(reasoning === "" ? {} : { reasoning }),
-    tool_calls: parts.flatMap((part) =>
-      part.type === "tool_call"
-        ? // What came as JSON is JSON.
-          [{ call_id: part.call_id, tool: part.tool, input: part.input as null }]
-        : [],
-    ),
+    tool_calls: callsOf(parts),
     stop_reason,
     ...(interrupted ? { interrupted } : {}),
   };
@@ -82,4 +77,13 @@ function describeAnswer(item: Extract<HistoryItem, { kind: "assistant" }>): Tran
 
 export function textOf(parts: readonly AssistantPart[], type: "text" | "reasoning"): string {
   return parts.flatMap((part) => (part.type === type ? [part.text] : [])).join("");
+}
+
+export function callsOf(parts: readonly AssistantPart[]) {
+  return parts.flatMap((part) =>
+    part.type === "tool_call"
+      ? // What came as JSON is JSON.
+        [{ call_id: part.call_id, tool: part.tool, input: part.input as null }]
+      : [],
+  );
 }

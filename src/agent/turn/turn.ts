@@ -52,6 +52,7 @@ class Turn {
   #allowed: number;
   #extensions = 0;
   #stopsRefused = 0;
+  #isUncompactable = false;
 
   constructor(actor: Actor, stage: Stage, inbox: Inbox) {
     this.#actor = actor;
@@ -121,7 +122,10 @@ class Turn {
     const actor = this.#actor;
     const { context_limit } = actor.cast.model();
     if (context_limit === null || actor.contextTokens <= context_limit * FULL) return;
-    await compact(actor, this.#stage, { cause: "context" });
+    if (this.#isUncompactable) return;
+    const { outcome } = await compact(actor, this.#stage, { cause: "context" });
+    // Trying again before each call would cost as much as the calls; one that really does not fit says so.
+    this.#isUncompactable = outcome !== "applied";
   }
 
   /** One answer. A context that does not fit is made smaller and asked again, a bounded number of times. */
