@@ -8,13 +8,18 @@ import { join } from "node:path";
 const NEEDED = [
   ["bash", "bash"],
   ["dialog", "dialog"],
+  ["fish", "fish"],
+  ["git", "git"],
   ["less", "less"],
   ["mount", "mount"],
+  ["prlimit", "util-linux"],
   ["ps", "procps"],
   ["python3", "python3"],
   ["setsid", "util-linux"],
+  ["ssh", "openssh-client"],
   ["tmux", "tmux"],
   ["vi", "vim-tiny"],
+  ["zsh", "zsh"],
 ];
 
 /** Answers a sentence for each program that could not be had. */

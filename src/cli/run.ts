@@ -1,9 +1,17 @@
 import { fstatSync } from "node:fs";
 import { resolve } from "node:path";
+import { Fault } from "#contract/fault.ts";
+import type { TaskId } from "#contract/ids.ts";
 import type { OperationInput } from "#contract/operations.ts";
-import { openLocal } from "./context.ts";
+import { findDataDir, openLocal } from "./context.ts";
+import { readEventHooks } from "./hooks/event-hook.ts";
+import { openRunHooks } from "./hooks/run-hooks.ts";
 import { parseOptions, parseSeconds, splitCommand } from "./options.ts";
 import { runPiped } from "./piped.ts";
+import { LISTEN_VALUED, listenOptions, pickListenFlags } from "./place/listen-options.ts";
+import type { PendingListener } from "./place/start-listener.ts";
+import { findTaskPlaces } from "./place/task-places.ts";
+import { meansTeam } from "./team/team-word.ts";
 import { attachTerminal } from "./terminal/attached.ts";
 import { currentSize } from "./terminal/raw-mode.ts";
 
@@ -15,10 +23,29 @@ const options = {
   cwd: { type: "string" },
   "idle-timeout": { type: "string" },
   lifetime: { type: "string" },
+  task: { type: "string" },
+  "on-event": { type: "string", multiple: true },
+  ...listenOptions,
 } as const;
-const VALUED = ["--title", "--cwd", "--idle-timeout", "--lifetime"];
+const VALUED = [
+  "--title",
+  "--cwd",
+  "--idle-timeout",
+  "--lifetime",
+  "--task",
+  "--on-event",
+  ...LISTEN_VALUED,
+];
 
 export async function run(argv: readonly string[]): Promise<number> {
+  if (meansTeam(argv, { dataDir: findDataDir(), commandValued: VALUED })) {
+    const { runTeam } = await import("./team/run-team.ts");
+    return await runTeam(argv);
+  }
+  return await runCommand(argv);
+}
+
+async function runCommand(argv: readonly string[]): Promise<number> {
   const { ours, command } = splitCommand(argv, VALUED);
   const { values } = parseOptions(ours, options);
   const isTerminal = values.tty ?? (process.stdin.isTTY || command.length === 0);
@@ -28,12 +55,17 @@ export async function run(argv: readonly string[]): Promise<number> {
   const isAttached = isTerminal && !isDetached && hasTerminal;
   const forwardsInput = !isAttached && !isDetached && hasInput();
   const request = createRequest(values, { command, isTerminal, forwardsInput });
-  using local = await openLocal();
+  const hooks = await readHooks(values);
+  using listener = await openListenerFor(values);
+  using local = await openLocal(await findTaskPlaces(values.task));
   const session = await local.operations["session.create"](request);
+  await listener?.serve(session.session_id);
   if (isDetached) {
     process.stdout.write(`${json ? JSON.stringify(session) : session.session_id}\n`);
     return 0;
   }
+  const { session_id } = session;
+  await using _hooks = await openRunHooks(hooks, { session_id, isNew: true });
   if (isAttached) {
     return await attachTerminal(local, session, {
       role: "controller",
@@ -43,6 +75,24 @@ export async function run(argv: readonly string[]): Promise<number> {
     });
   }
   return await runPiped(local, session, { since: 0, json, forwardsInput });
+}
+
+/** Most runs have none, and load nothing for it. */
+async function openListenerFor(values: Values): Promise<PendingListener | undefined> {
+  const flags = pickListenFlags(values);
+  if (flags === undefined) return undefined;
+  const { openListener } = await import("./place/start-listener.ts");
+  return await openListener(flags);
+}
+
+/** Somebody has to stay to tell them. */
+async function readHooks({ detach, "on-event": words = [] }: Values) {
+  if (detach === true && words.length > 0)
+    throw new Fault(
+      "invalid_request",
+      "--on-event needs this process to stay: leave --detach away",
+    );
+  return detach === true ? [] : await readEventHooks(words);
 }
 
 interface Plan {
@@ -58,6 +108,8 @@ function createRequest(values: Values, plan: Plan): OperationInput<"session.crea
     kind: plan.isTerminal ? "terminal" : "command",
     argv: plan.command.length === 0 ? undefined : [...plan.command],
     title: values.title,
+    // Checked where it is looked for.
+    task_id: values.task as TaskId | undefined,
     work_dir: values.cwd === undefined ? undefined : resolve(values.cwd),
     idle_timeout_ms: parseSeconds(values["idle-timeout"], "idle-timeout"),
     lifetime_ms: parseSeconds(values.lifetime, "lifetime"),

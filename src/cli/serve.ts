@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
-import { Writable } from "node:stream";
+import { Fault } from "#contract/fault.ts";
 import { describeCaller, findDataDir, ownCommand } from "./context.ts";
 import { parseOptions, refuseWords } from "./options.ts";
+import { takeStdout } from "./proto/take-stdout.ts";
 import { version } from "./version.ts";
 
 /** Serves until it is told to stop; the sessions go on without it. */
@@ -12,41 +13,70 @@ export async function run(argv: readonly string[]): Promise<number> {
 
 /** Until the client closes stdin. Stdout is the protocol's. */
 async function serveMcp(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parseOptions(argv, {
-    owner: { type: "string" },
-    "data-dir": { type: "string" },
-  });
-  refuseWords(positionals);
-  const stdout = takeStdout();
-  const { runMcp } = await import("#daemon/mcp.ts");
+  const { values, positionals } = parseOptions(nameLatest(argv), mcpOptions);
+  const [team, ...rest] = positionals;
+  refuseWords(rest);
+  checkMcp(values, team);
   const stopping = new AbortController();
   void onStop().then(() => stopping.abort());
-  await runMcp({
+  const options = {
     dataDir: dataDirOf(values),
     version: version(),
     command: ownCommand(),
     env: process.env,
     caller: describeCaller(),
-    owner: values.owner,
     signal: stopping.signal,
     stdin: process.stdin,
-    stdout,
+    stdout: takeStdout(),
     stderr: process.stderr,
-  });
+  };
+  const { attach: to, remote } = values;
+  if (to !== undefined) {
+    const { serveRun } = await import("./proto/serve-run.ts");
+    await serveRun(options, { to, remote });
+    return 0;
+  }
+  if (team !== undefined) {
+    const { serveTeam } = await import("./team/serve-team.ts");
+    await serveTeam(options, { team, agents: values.agent ?? [] });
+    return 0;
+  }
+  const { runMcp } = await import("#daemon/mcp.ts");
+  await runMcp({ ...options, owner: values.owner });
   return 0;
 }
 
-/**
- * From now on stdout is the protocol's: what anything else in this process prints there goes to stderr, because one
- * stray line would end the conversation.
- */
-function takeStdout(): Writable {
-  const { stdout, stderr } = process;
-  const write = stdout.write.bind(stdout);
-  stdout.write = stderr.write.bind(stderr);
-  return new Writable({
-    write: (chunk: Buffer, encoding, done) => void write(chunk, encoding, done),
-  });
+const mcpOptions = {
+  owner: { type: "string" },
+  agent: { type: "string", multiple: true },
+  attach: { type: "string" },
+  remote: { type: "string" },
+  "data-dir": { type: "string" },
+} as const;
+
+type McpValues = ReturnType<typeof parseOptions<typeof mcpOptions>>["values"];
+
+/** `--attach` may stand alone, and then it is the newest run; an option's value may not be left out otherwise. */
+function nameLatest(argv: readonly string[]): string[] {
+  return argv.map((word) => (word === "--attach" ? "--attach=latest" : word));
+}
+
+/** Each of the three kinds of server has options that say nothing to the others. */
+function checkMcp(values: McpValues, team: string | undefined): void {
+  const { attach, owner, agent, remote } = values;
+  const refuse = (sentence: string) => new Fault("invalid_request", sentence);
+  if (attach !== undefined && team !== undefined)
+    throw refuse("--attach serves one run and no team; a run is named by --attach=TARGET");
+  if (attach !== undefined && owner !== undefined)
+    throw refuse("--owner is for the tools of Reins; leave it away with --attach");
+  if (attach !== undefined && values["data-dir"] !== undefined)
+    throw refuse("--attach looks where REINS_HOME says; leave --data-dir away");
+  if (attach === undefined && remote !== undefined)
+    throw refuse("--remote is for a run there: reins serve mcp --attach --remote URL");
+  if (team === undefined && agent !== undefined)
+    throw refuse("--agent is for a team: reins serve mcp TEAM --agent NAME");
+  if (team !== undefined && owner !== undefined)
+    throw refuse("--owner is for the tools of Reins; a team's agents own what they start");
 }
 
 async function serveHttp(argv: readonly string[]): Promise<number> {
@@ -58,8 +88,11 @@ async function serveHttp(argv: readonly string[]): Promise<number> {
     "allow-insecure": { type: "boolean" },
     "data-dir": { type: "string" },
     json: { type: "boolean" },
+    // Not for people: one session alone, see place/start-listener.ts.
+    only: { type: "string" },
   });
   refuseWords(positionals);
+  if (values.only !== undefined) return await serveOnly(values.only, values);
   const { openGatewayDaemon, readFlags } = await import("#daemon/gateway.ts");
   const stopped = onStop();
   await using gateway = await openGatewayDaemon({
@@ -83,6 +116,36 @@ async function serveHttp(argv: readonly string[]): Promise<number> {
   );
   await stopped;
   return 0;
+}
+
+interface OnlyFlags {
+  readonly listen?: string | undefined;
+  readonly "tls-cert"?: string | undefined;
+  readonly "tls-key"?: string | undefined;
+  readonly "allow-insecure"?: boolean | undefined;
+  readonly "data-dir"?: string | undefined;
+}
+
+async function serveOnly(only: string, flags: OnlyFlags): Promise<number> {
+  const { listen, "tls-cert": tls_cert, "tls-key": tls_key, "allow-insecure": isAllowed } = flags;
+  if (listen === undefined)
+    throw new Fault("invalid_request", "--only: say where, by --listen HOST:PORT or a path");
+  const [{ serveRun }, { readFlags }] = await Promise.all([
+    import("#daemon/run/serve-run.ts"),
+    import("#daemon/gateway.ts"),
+  ]);
+  const unset = { listen: undefined, public_url: undefined, allow_insecure: undefined };
+  return await serveRun({
+    dataDir: dataDirOf(flags),
+    version: version(),
+    command: ownCommand(),
+    env: process.env,
+    ...{ only, listen, allowInsecure: isAllowed },
+    tls: () => readFlags({ ...unset, tls_cert, tls_key }).tls,
+    stdin: process.stdin,
+    say: (line) => process.stdout.write(`${JSON.stringify(line)}\n`),
+    stopped: onStop(),
+  });
 }
 
 function dataDirOf({ "data-dir": named }: { readonly "data-dir"?: string | undefined }): string {

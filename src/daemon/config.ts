@@ -9,6 +9,7 @@ import { parseListen } from "./listen.ts";
 
 const PASSTHROUGH_NAMES = 200;
 const TEAM_ROOTS = 100;
+const EVENT_HOOKS = 32;
 const TEAM_NAME = /^[A-Za-z0-9][\w.-]*$/;
 const Path = z.string().refine(isAbsolute, "must be an absolute path");
 const Url = z
@@ -50,6 +51,16 @@ export const Config = z.strictObject({
   agent_idle_ms: z.int().min(0).max(limits.duration_ms).optional(),
   /** Folders whose files callers may name as teams; none unless it is said. */
   team_roots: z.array(Path).max(TEAM_ROOTS).optional(),
+  /** Commands that `reins run` tells what happens, besides those of its flags; `*` is every type of event. */
+  on_event: z
+    .array(
+      z.strictObject({
+        type: z.string().min(1).max(limits.name_chars),
+        command: z.string().min(1).max(limits.path_bytes),
+      }),
+    )
+    .max(EVENT_HOOKS)
+    .optional(),
   /** Name → file, besides those in the folder `teams` of the data directory. */
   teams: z
     .record(

@@ -139,7 +139,7 @@ function getAddress({ listen = DEFAULT_LISTEN, tls, allow_insecure = false }: Co
   return address;
 }
 
-function readTls({ cert, key }: NonNullable<Config["tls"]>) {
+export function readTls({ cert, key }: NonNullable<Config["tls"]>) {
   try {
     const pair = { cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") };
     createSecureContext(pair);

@@ -1,8 +1,9 @@
 import { finished, type Readable, type Writable } from "node:stream";
 import { finished as finish } from "node:stream/promises";
+import type { McpServer } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import type { Logger } from "#base/logger.ts";
 import { limits } from "#contract/limits.ts";
-import { createMcpServer, type McpServerDeps } from "./server.ts";
 
 export interface StdioStreams {
   readonly stdin: Readable;
@@ -10,22 +11,29 @@ export interface StdioStreams {
   readonly stdout: Writable;
 }
 
+export interface StdioServing {
+  readonly createServer: () => McpServer;
+  readonly log: Logger;
+  /** Ends it, as the end of stdin does. */
+  readonly signal: AbortSignal;
+}
+
 /** Room for the largest input, written with escapes. */
 const MESSAGE_BYTES = 8 * limits.body_bytes;
 
 /** Serves one client on these streams until it has closed its end, or the signal says so. */
 export async function runMcpStdio(
-  deps: McpServerDeps & { readonly signal: AbortSignal },
+  { createServer, log, signal }: StdioServing,
   { stdin, stdout }: StdioStreams,
 ): Promise<void> {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  deps.signal.addEventListener("abort", () => end(), { once: true });
+  signal.addEventListener("abort", () => end(), { once: true });
   finished(stdin, { writable: false }, () => end());
   finished(stdout, () => end());
   const transport = new StdioServerTransport(stdin, stdout, { maxBufferSize: MESSAGE_BYTES });
-  const handle = serveStdio(() => createMcpServer(deps), {
+  const handle = serveStdio(createServer, {
     transport,
-    onerror: (error) => deps.log.warn("a message was not understood", { error: error.message }),
+    onerror: (error) => log.warn("a message was not understood", { error: error.message }),
   });
   await ended;
   await handle.close();

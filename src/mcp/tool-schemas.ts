@@ -20,7 +20,7 @@ export function schemasOf(name: ToolName): ToolSchemas {
 }
 
 /** Lets every value through: what is wrong with one is found where it can be said as a fault. */
-function describeOnly(schema: z.ZodType): StandardSchemaWithJSON {
+export function describeOnly(schema: z.ZodType): StandardSchemaWithJSON {
   const { jsonSchema } = schema["~standard"];
   return {
     "~standard": {

@@ -62,7 +62,7 @@ test("SIGTERM ends it, and the process goes on", async () => {
 });
 
 test.each([
-  [["serve", "mcp", "word"], /no use for "word"/],
+  [["serve", "mcp", "team.yaml", "word"], /no use for "word"/],
   [["serve", "mcp", "--listen", "x"], /--listen/],
   [["serve", "mcp", "--owner", ""], /--owner: a name has 1 to 200 characters/],
   [["serve", "mcp", "--owner", "x".repeat(201)], /--owner: /],

@@ -81,6 +81,10 @@ export const AgentSnapshot = z.strictObject({
       agent: z.string(),
       text: z.string(),
       reasoning: z.string(),
+      /** Those that it has finished; they are made when the answer has ended. */
+      tool_calls: z
+        .array(z.strictObject({ call_id: z.string(), tool: z.string(), input: z.json() }))
+        .optional(),
     })
     .nullable(),
   approvals: z.array(PendingApproval),

@@ -1,0 +1,39 @@
+import { printable } from "#cli/printable.ts";
+import type { TeamSummary } from "#contract/agent/views.ts";
+import { Fault } from "#contract/fault.ts";
+import type { AgentPlace } from "./agent-place.ts";
+import { createAgentRequest } from "./agent-request.ts";
+import type { TeamPlan } from "./team-plan.ts";
+
+/** Checks the team and everything that would be asked of it; creates nothing. */
+export async function loadPlanned(place: AgentPlace, plan: TeamPlan): Promise<TeamSummary> {
+  const source = place.sourceOf(plan.team ?? "");
+  const { isRemote } = place;
+  const { model_overrides, prompt_files } = createAgentRequest({
+    ...plan,
+    ...{ session: undefined, isRemote, source },
+  });
+  const summary = await place.backend.load({ source, model_overrides, prompt_files });
+  const { agent } = plan;
+  if (agent === undefined || summary.agent_names.includes(agent)) return summary;
+  throw new Fault(
+    "invalid_request",
+    `--agent: the team has no agent ${JSON.stringify(agent)}; it has ${summary.agent_names.join(", ")}`,
+  );
+}
+
+export function describeTeam(
+  summary: TeamSummary,
+  { json, agent: chosen }: Pick<TeamPlan, "json" | "agent">,
+): string {
+  if (json) return `${JSON.stringify(summary)}\n`;
+  const first = chosen ?? summary.default_agent;
+  const lines = summary.agents.flatMap(({ name, model, description, sub_agents, handoffs }) => [
+    `${name}${name === first ? " (starts)" : ""}: ${model}`,
+    ...(description === "" ? [] : [`  ${description}`]),
+    ...(sub_agents.length === 0 ? [] : [`  gives tasks to ${sub_agents.join(", ")}`]),
+    ...(handoffs.length === 0 ? [] : [`  hands over to ${handoffs.join(", ")}`]),
+  ]);
+  const warnings = summary.warnings.map((warning) => `warning: ${warning}`);
+  return [summary.team_id, ...lines, ...warnings].map((line) => `${printable(line)}\n`).join("");
+}

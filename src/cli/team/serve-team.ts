@@ -1,0 +1,21 @@
+import { findLocalSource } from "./agent-place.ts";
+import { createAgentRequest } from "./agent-request.ts";
+
+type RunTeamMcp = typeof import("#daemon/team-mcp.ts")["runTeamMcp"];
+type Served = Omit<Parameters<RunTeamMcp>[0], "source" | "agents" | "request">;
+
+/** `reins serve mcp TEAM`: each agent is a tool. */
+export async function serveTeam(
+  options: Served,
+  { team, agents }: { readonly team: string; readonly agents: readonly string[] },
+): Promise<void> {
+  const { runTeamMcp } = await import("#daemon/team-mcp.ts");
+  const source = findLocalSource(team);
+  const same = { models: {}, promptFiles: [], workingDir: process.cwd(), isRemote: false };
+  const unsaid = { safety: undefined, title: undefined };
+  await runTeamMcp({
+    ...options,
+    ...{ source, agents },
+    request: (choice) => createAgentRequest({ ...same, ...unsaid, ...choice }),
+  });
+}

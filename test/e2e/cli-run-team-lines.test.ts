@@ -1,0 +1,116 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openStdioMcp, type StdioMcp } from "#test/harness/mcp.ts";
+import { openReins } from "#test/harness/reins.ts";
+import { scripted } from "#test/harness/runtimes.ts";
+
+const TEAM = scripted(
+  [
+    {
+      when: { last_user_contains: "write", last_role: "user" },
+      tool_calls: [{ tool: "write_file", input: { path: "note.txt", content: "noted\n" } }],
+    },
+    { when: { last_user_contains: "write", tool_error: true }, text: "It was refused." },
+    { when: { last_user_contains: "write", last_role: "tool" }, text: "It is written." },
+    {
+      when: { last_user_contains: "ask me", last_role: "user" },
+      tool_calls: [
+        { tool: "user_prompt", input: { message: "Which colour?", options: ["red", "blue"] } },
+      ],
+    },
+    {
+      when: { last_user_contains: "ask me", last_tool_result_contains: "blue" },
+      text: "So it is \u001b[31mblue.",
+    },
+    { when: { last_user_contains: "for ever" }, delay_ms: 600_000, text: "Never said." },
+    { text: "Later.", repeat: true },
+  ],
+  {
+    toolsets: [{ type: "filesystem" }, { type: "user_prompt" }],
+    welcome_message: "Be welcome.",
+  },
+);
+
+/** A terminal that cannot be drawn on: there a line is a turn. */
+const PLAIN = "env TERM=dumb";
+
+/** A person at a terminal. */
+function sitAt({ call }: StdioMcp, terminal_id: string) {
+  return {
+    sees: async (text: string) => {
+      const seen = await call("terminal_wait", { terminal_id, for: "text", text, timeout: "30s" });
+      if (!seen.matched) throw new Error(`${text} is not on the screen:\n${seen.screen}`);
+      return seen.screen;
+    },
+    types: (text: string) => call("terminal_type", { terminal_id, text, keys: ["enter"] }),
+    presses: (key: string) => call("terminal_type", { terminal_id, keys: [key] }),
+    ended: () => call("terminal_wait", { terminal_id, for: "exit", timeout: "30s" }),
+  };
+}
+
+test("a line is a turn; approvals and questions are answered in place", async () => {
+  await using reins = await openReins();
+  writeFileSync(join(reins.path, "team.yaml"), TEAM);
+  await using mcp = await openStdioMcp(reins);
+  const { terminal_id } = await mcp.call("terminal_open", {
+    command: `${PLAIN} reins run team.yaml`,
+  });
+  const person = sitAt(mcp, terminal_id);
+  await person.sees("Be welcome.\n>");
+  await person.types("hello");
+  await person.sees("Later.\n>");
+  const note = join(reins.path, "note.txt");
+  // What was typed before the question is no answer to it.
+  await person.types("please write\ny");
+  await person.sees("[a]ll from now on:");
+  // Neither yes nor no is asked again.
+  await person.types("maybe");
+  await person.types("n");
+  await person.sees("It was refused.");
+  expect(existsSync(note)).toBe(false);
+  await person.types("write it");
+  await person.sees("[a]ll from now on:");
+  await person.types("y");
+  await person.sees("It is written.");
+  expect(existsSync(note)).toBe(true);
+  await person.types("ask me");
+  await person.sees("2. blue");
+  await person.types("2");
+  expect(await person.sees("So it is")).toContain("So it is  [31mblue.");
+  await person.presses("ctrl+d");
+  expect(await person.ended()).toMatchObject({ state: { kind: "exited", exit_code: 0 } });
+  const agents = (await reins.sessions()).filter(({ kind }) => kind === "agent");
+  expect(agents).toMatchObject([{ state: { kind: "running" } }]);
+});
+
+test("Ctrl-C interrupts the turn and not the conversation; who leaves comes back", async () => {
+  await using reins = await openReins();
+  writeFileSync(join(reins.path, "team.yaml"), TEAM);
+  await using mcp = await openStdioMcp(reins);
+  const { terminal_id } = await mcp.call("terminal_open", {
+    command: `${PLAIN} reins run team.yaml`,
+  });
+  const person = sitAt(mcp, terminal_id);
+  await person.sees("Be welcome.\n>");
+  await person.presses("ctrl+c");
+  await person.sees("Ctrl-D leaves");
+  await person.types("think for ever");
+  await person.presses("ctrl+c");
+  await person.sees("the turn was interrupted");
+  await person.types("please write");
+  await person.sees("[a]ll from now on:");
+  // The question stays open.
+  await person.presses("ctrl+d");
+  expect(await person.ended()).toMatchObject({ state: { kind: "exited", exit_code: 0 } });
+  const agent = (await reins.sessions()).find(({ kind }) => kind === "agent");
+  const back = await mcp.call("terminal_open", {
+    command: `${PLAIN} reins run --session ${agent?.session_id}`,
+  });
+  const again = sitAt(mcp, back.terminal_id);
+  await again.sees("[a]ll from now on:");
+  await again.types("y");
+  expect(await again.sees("It is written.")).not.toContain("Be welcome.");
+  await again.presses("ctrl+d");
+  expect(await again.ended()).toMatchObject({ state: { kind: "exited", exit_code: 0 } });
+});
