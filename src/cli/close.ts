@@ -1,24 +1,28 @@
+import type { SessionOperations } from "#app/session.ts";
 import { Fault } from "#contract/fault.ts";
 import { openLocal } from "./context.ts";
 import { exitCodeOf, sayFault } from "./exit.ts";
 import { parseOptions } from "./options.ts";
+import { createTargetPlace, findTarget } from "./place/target.ts";
 import { describeState } from "./ps.ts";
-import { findTarget } from "./target.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseOptions(argv, {
     reason: { type: "string" },
     purge: { type: "boolean" },
+    to: { type: "string", multiple: true },
+    remote: { type: "string" },
     json: { type: "boolean" },
   });
   // An empty word is a variable that was not set: it must not close whatever is the newest.
-  if (positionals.length === 0 || positionals.some((word) => word.trim() === ""))
+  const words = [...positionals, ...(values.to ?? [])];
+  if (words.length === 0 || words.some((word) => word.trim() === ""))
     throw new Fault("invalid_request", "say which: reins close ID… (reins ps lists them)");
-  using local = await openLocal();
+  await using there = await openSessions(values.remote);
   const closeOne = async (word: string): Promise<number> => {
     try {
-      const { session_id } = await findTarget(local.operations, word);
-      const session = await local.operations["session.close"]({
+      const { session_id } = await findTarget(createTargetPlace(there.operations), word);
+      const session = await there.operations["session.close"]({
         session_id,
         ...(values.reason === undefined ? {} : { reason: values.reason }),
         ...(values.purge === undefined ? {} : { purge: values.purge }),
@@ -34,6 +38,28 @@ export async function run(argv: readonly string[]): Promise<number> {
       return exitCodeOf(error);
     }
   };
-  const codes = await Promise.all(positionals.map(closeOne));
+  const codes = await Promise.all(words.map(closeOne));
   return codes.find((code) => code !== 0) ?? 0;
+}
+
+type Closing = Pick<SessionOperations, "session.list" | "session.get" | "session.close">;
+
+async function openSessions(
+  remote: string | undefined,
+): Promise<AsyncDisposable & { readonly operations: Closing }> {
+  if (remote === undefined) {
+    const { operations, [Symbol.dispose]: dispose } = await openLocal();
+    return { operations, [Symbol.asyncDispose]: async () => dispose() };
+  }
+  const [{ openPlace }, { choosePlace }] = await Promise.all([
+    import("./place/place.ts"),
+    import("./place/records.ts"),
+  ]);
+  const place = await openPlace(choosePlace({ remote }));
+  const operations: Closing = {
+    "session.list": (input) => place.call("session.list", input),
+    "session.get": (input) => place.call("session.get", input),
+    "session.close": (input) => place.call("session.close", input),
+  };
+  return { operations, [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() };
 }

@@ -4,7 +4,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Caller } from "#app/caller.ts";
 import { createHostLink } from "#app/live/host-link.ts";
-import { createSessionOperations, type SessionOperations } from "#app/session.ts";
+import { createSessionOperations, type Places, type SessionOperations } from "#app/session.ts";
 import type { WorkspaceId } from "#contract/ids.ts";
 import { type DataDir, locateDataDir } from "#host/data-dir.ts";
 import type { HostClient } from "#host/socket/client.ts";
@@ -17,22 +17,19 @@ export interface Local extends Disposable {
   readonly dir: DataDir;
 }
 
-export async function openLocal(): Promise<Local> {
+export async function openLocal(places: Places = localPlaces): Promise<Local> {
   const dir = locateDataDir(findDataDir());
   const host = await openHost({ dataDir: dir.path, command: ownCommand(), env: process.env });
   return {
     host,
     dir,
-    operations: createSessionOperations(
-      { link: createHostLink(host), places: localPlaces },
-      describeCaller(),
-    ),
+    operations: createSessionOperations({ link: createHostLink(host), places }, describeCaller()),
     [Symbol.dispose]: () => host[Symbol.dispose](),
   };
 }
 
 /** Workspaces and tasks are the server's; here is one workspace, and it is ours. */
-export const localPlaces = { hasWorkspace: () => true, findTask: () => undefined };
+export const localPlaces: Places = { hasWorkspace: () => true, findTask: () => undefined };
 
 export function findDataDir(): string {
   const { REINS_HOME: home, XDG_STATE_HOME: state } = process.env;

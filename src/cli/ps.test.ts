@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Session } from "#contract/session.ts";
 import type { SessionState } from "#contract/session-state.ts";
-import { describeState, renderTable } from "./ps.ts";
+import { describeState, renderTable as renderRuns } from "./ps.ts";
 
 const NOW = Date.UTC(2026, 0, 10);
 const SECOND = 1000;
@@ -18,6 +18,14 @@ function createSession(change: Partial<Record<keyof Session, unknown>>, age = 0)
     created_at: new Date(NOW - age).toISOString(),
     ...change,
   } as Session;
+}
+
+/** Without addresses of their own. */
+function renderTable(sessions: readonly Session[], now: number): string {
+  return renderRuns(
+    sessions.map((session) => ({ session, address: null })),
+    now,
+  );
 }
 
 const exited = { kind: "exited", reason: "exited", tail: 0, final: true } as const;
@@ -47,6 +55,20 @@ test("sessions are a table", () => {
       "",
     ].join("\n"),
   );
+});
+
+test("addresses have a column when there is one", () => {
+  const table = renderRuns(
+    [
+      { session: createSession({}), address: "http://127.0.0.1:7000" },
+      { session: createSession({}), address: null },
+    ],
+    NOW,
+  );
+  const [head, first, second] = table.split("\n");
+  expect(head).toMatch(/DIRECTORY {2}ADDRESS$/);
+  expect(first).toMatch(/\/work {6}http:\/\/127\.0\.0\.1:7000$/);
+  expect(second).toMatch(/\/work$/);
 });
 
 test.each([

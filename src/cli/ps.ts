@@ -1,60 +1,84 @@
+import type { OperationOutput } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
 import type { SessionState } from "#contract/session-state.ts";
+import { findAnswering } from "#registry/answering.ts";
+import { isRun, joinRuns, type Run } from "#registry/runs.ts";
 import { openLocal } from "./context.ts";
 import { parseOptions, refuseWords } from "./options.ts";
+import { choosePlace, listRecords } from "./place/records.ts";
+import { createTargetPlace, type TargetPlace } from "./place/target.ts";
 import { printable } from "./printable.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseOptions(argv, {
     all: { type: "boolean", short: "a" },
     json: { type: "boolean" },
+    remote: { type: "string" },
   });
   refuseWords(positionals);
-  using local = await openLocal();
-  const sessions = await listAll(local.operations, values.all === true);
+  const isAll = values.all === true;
+  const runs =
+    values.remote === undefined ? await listHere(isAll) : await listThere(values.remote, isAll);
   if (values.json === true) {
+    const sessions = runs.map(({ session, address }) => ({ ...session, address }));
     process.stdout.write(`${JSON.stringify({ sessions })}\n`);
     return 0;
   }
-  if (sessions.length === 0) {
+  if (runs.length === 0) {
     process.stderr.write("Nothing is running. Start something with: reins run -- COMMAND\n");
     return 0;
   }
-  process.stdout.write(renderTable(sessions, Date.now()));
+  process.stdout.write(renderTable(runs, Date.now()));
   return 0;
 }
 
-type Operations = Awaited<ReturnType<typeof openLocal>>["operations"];
+/** Not through a place, which loads more than people wait for. */
+async function listHere(isAll: boolean): Promise<Run[]> {
+  using local = await openLocal();
+  const sessions = await listSessions(createTargetPlace(local.operations), isAll);
+  return joinRuns(sessions, await findAnswering(listRecords()));
+}
+
+async function listThere(remote: string, isAll: boolean): Promise<Run[]> {
+  const { openPlace } = await import("./place/place.ts");
+  await using place = await openPlace(choosePlace({ remote }));
+  // Which runs have an address over there is known there alone.
+  return joinRuns(await listSessions(place, isAll), []);
+}
 
 const PAGE = 1000;
 
-async function listAll(operations: Operations, withEnded: boolean): Promise<readonly Session[]> {
+/** Runs that live; all of them are all sessions: also those that have ended, and the parts of runs. */
+async function listSessions(place: TargetPlace, isAll: boolean): Promise<readonly Session[]> {
   const sessions: Session[] = [];
   let cursor: string | null = null;
   do {
-    const page: Awaited<ReturnType<Operations["session.list"]>> = await operations["session.list"]({
+    const page: OperationOutput<"session.list"> = await place.call("session.list", {
       limit: PAGE,
-      ...(withEnded ? {} : { state: "live" }),
+      ...(isAll ? {} : { state: "live" }),
       ...(cursor === null ? {} : { cursor }),
     });
     sessions.push(...page.sessions);
     cursor = page.cursor;
   } while (cursor !== null);
-  return sessions;
+  return isAll ? sessions : sessions.filter(isRun);
 }
 
 const TITLE_WIDTH = 40;
 
-export function renderTable(sessions: readonly Session[], now: number): string {
-  const rows = sessions.map((session) => [
+export function renderTable(runs: readonly Run[], now: number): string {
+  const hasAddress = runs.some(({ address }) => address !== null);
+  const rows = runs.map(({ session, address }) => [
     session.session_id,
     describeState(session.state),
     session.kind,
     describeAge(now - Date.parse(session.created_at)),
     shorten(printable(session.title), TITLE_WIDTH),
     printable(session.work_dir),
+    ...(hasAddress ? [printable(address ?? "")] : []),
   ]);
-  return renderColumns([["ID", "STATE", "KIND", "AGE", "TITLE", "DIRECTORY"], ...rows]);
+  const head = ["ID", "STATE", "KIND", "AGE", "TITLE", "DIRECTORY"];
+  return renderColumns([[...head, ...(hasAddress ? ["ADDRESS"] : [])], ...rows]);
 }
 
 /** Rows of cells, each column as wide as its widest cell. */

@@ -1,6 +1,5 @@
 import { fstatSync } from "node:fs";
 import { resolve } from "node:path";
-import { Fault } from "#contract/fault.ts";
 import type { TaskId } from "#contract/ids.ts";
 import type { OperationInput } from "#contract/operations.ts";
 import { findDataDir, openLocal } from "./context.ts";
@@ -55,7 +54,7 @@ async function runCommand(argv: readonly string[]): Promise<number> {
   const isAttached = isTerminal && !isDetached && hasTerminal;
   const forwardsInput = !isAttached && !isDetached && hasInput();
   const request = createRequest(values, { command, isTerminal, forwardsInput });
-  const hooks = await readHooks(values);
+  const hooks = await readEventHooks(values["on-event"] ?? [], { isDetached });
   using listener = await openListenerFor(values);
   using local = await openLocal(await findTaskPlaces(values.task));
   const session = await local.operations["session.create"](request);
@@ -83,16 +82,6 @@ async function openListenerFor(values: Values): Promise<PendingListener | undefi
   if (flags === undefined) return undefined;
   const { openListener } = await import("./place/start-listener.ts");
   return await openListener(flags);
-}
-
-/** Somebody has to stay to tell them. */
-async function readHooks({ detach, "on-event": words = [] }: Values) {
-  if (detach === true && words.length > 0)
-    throw new Fault(
-      "invalid_request",
-      "--on-event needs this process to stay: leave --detach away",
-    );
-  return detach === true ? [] : await readEventHooks(words);
 }
 
 interface Plan {

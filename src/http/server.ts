@@ -36,6 +36,8 @@ export interface HttpServerOptions {
   readonly hostname: string;
   /** 0 picks one. */
   readonly port: number;
+  /** A unix socket instead of hostname and port; whoever may open it stands before the same door. */
+  readonly socketPath?: string | undefined;
   readonly publicUrl?: string | undefined;
   readonly tls?: { readonly key: string; readonly cert: string } | undefined;
   /** Answers MCP; absent = not served. */
@@ -54,19 +56,19 @@ const STOP_MS = 2000;
 
 /** Listens; disposing tells every client that it may come back, and waits for them to go. */
 export async function openHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const { tls, hostname } = options;
+  const { tls, hostname, socketPath } = options;
   const reading = describeReading(options.patience?.requestMs ?? limits.request_ms);
   const server: Server =
     tls === undefined ? createServer(reading) : createTlsServer({ ...reading, ...tls });
   server.maxConnections = limits.connections;
-  const port = await listen(server, hostname, options.port);
+  const port = await listen(server, options);
   const stopping = new AbortController();
   const visits = openVisits(options);
   const upgrades = serve(server, { ...options, port }, { visits, stopping: stopping.signal });
   const scheme = tls === undefined ? "http" : "https";
   const name = hostname.includes(":") ? `[${hostname}]` : hostname;
   return {
-    url: `${scheme}://${name}:${port}`,
+    url: socketPath === undefined ? `${scheme}://${name}:${port}` : `unix:${socketPath}`,
     port,
     [Symbol.asyncDispose]: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -157,21 +159,25 @@ function serve(server: Server, options: HttpServerOptions, serving: Serving): Up
   return upgrades;
 }
 
-async function listen(server: Server, hostname: string, port: number): Promise<number> {
+type Where = Pick<HttpServerOptions, "hostname" | "port" | "socketPath">;
+
+async function listen(server: Server, { hostname, port, socketPath }: Where): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once("error", reject);
-  server.listen(port, hostname, resolve);
+  if (socketPath === undefined) server.listen(port, hostname, resolve);
+  else server.listen(socketPath, resolve);
   try {
     await promise;
   } catch (error) {
-    throw cannotListen(error, hostname, port);
+    throw cannotListen(error, socketPath ?? `${hostname}:${port}`);
   }
   server.off("error", reject);
+  if (socketPath !== undefined) return port;
   // A TCP server that listens has an address of this form.
   return (server.address() as AddressInfo).port;
 }
 
-function cannotListen(error: unknown, hostname: string, port: number): Fault {
+function cannotListen(error: unknown, where: string): Fault {
   const reasons: Readonly<Record<string, string>> = {
     EADDRINUSE: "something else listens there; --listen takes another port, 0 picks a free one",
     EADDRNOTAVAIL: "this machine has no such address",
@@ -179,7 +185,7 @@ function cannotListen(error: unknown, hostname: string, port: number): Fault {
     ENOTFOUND: "there is no host of this name",
   };
   const why = reasons[errnoOf(error) ?? ""] ?? String(error);
-  return new Fault("conflict", `cannot listen on ${hostname}:${port}: ${why}`, { cause: error });
+  return new Fault("conflict", `cannot listen on ${where}: ${why}`, { cause: error });
 }
 
 function addressOf(request: IncomingMessage): string {

@@ -7,12 +7,15 @@ import { migrations } from "./migrations.ts";
 /** How long a migration waits for others to leave; one that serves does not. */
 const ALONE_MS = 2000;
 const TRY_MS = 40;
+/** Kept nowhere: for a server that ends with what it serves. */
+export const IN_MEMORY = ":memory:";
 
 /**
  * Opens the file and brings it to our version. A newer one is refused untouched. An older one is migrated while
  * nobody else has it open: a process that still runs the older code must not find a schema it does not know.
  */
 export function openDatabase(path: string, steps: readonly string[] = migrations): Database {
+  if (path === IN_MEMORY) return createInMemory(steps);
   makePrivate(path);
   const found = readVersion(path);
   refuseNewer(path, found, steps.length);
@@ -31,6 +34,12 @@ export function openDatabase(path: string, steps: readonly string[] = migrations
     database[Symbol.dispose]();
     throw error;
   }
+}
+
+function createInMemory(steps: readonly string[]): Database {
+  const database = new Database(IN_MEMORY);
+  migrate(database, steps);
+  return database;
 }
 
 /**

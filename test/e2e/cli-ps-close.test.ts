@@ -70,13 +70,13 @@ test.concurrent("close of an unknown one says so and closes the others", async (
   const id = await reins.detach(["--", "sleep", "1000"]);
   const unknown = await reins.run(["close", "ses_0000000000000000", id]);
   expect(unknown).toMatchObject({
-    code: 3,
+    code: 8,
     stdout: `${id} SIGHUP\n`,
-    stderr: "reins: there is no session ses_0000000000000000\n",
+    stderr: "reins: there is no session ses_0000000000000000; reins ps -a lists them; reins run -- COMMAND starts one\n",
   });
   const part = await reins.run(["close", "nowhere"]);
   expect(part).toMatchObject({ code: 8, stdout: "" });
-  expect(part.stderr).toBe(`reins: no session's id contains "nowhere"; reins ps -a lists them\n`);
+  expect(part.stderr).toBe(`reins: no session's id contains "nowhere"; reins ps -a lists them; reins run -- COMMAND starts one\n`);
 });
 
 test.concurrent("close of a part that fits several closes none and names them", async () => {
@@ -114,8 +114,8 @@ test.concurrent("close --purge removes every trace", async () => {
   expect(await reins.run(["close", "--purge", id])).toMatchObject({ code: 0 });
   expect(existsSync(folder)).toBe(false);
   expect(await reins.sessions()).toEqual([]);
-  expect(await reins.run(["logs", id])).toMatchObject({ code: 3, stdout: "" });
-  expect(await reins.run(["close", "--purge", id])).toMatchObject({ code: 3 });
+  expect(await reins.run(["logs", id])).toMatchObject({ code: 8, stdout: "" });
+  expect(await reins.run(["close", "--purge", id])).toMatchObject({ code: 8 });
 });
 
 test.concurrent("host stop ends the host and its sessions, and the next command starts one", async () => {

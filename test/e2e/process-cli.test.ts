@@ -92,7 +92,7 @@ test("what is wrong is said before anything starts", async () => {
     [["exec", "--lifetime", "-1", "true"], 2, /--lifetime|lifetime/],
     [["exec", "--cwd", "/nowhere/at/all", "true"], 10, /nowhere/],
     [["wait"], 2, /reins wait ID/],
-    [["wait", "ses_0000000000000000"], 3, /there is no session/],
+    [["wait", "ses_0000000000000000"], 8, /there is no session/],
     [["signal", "ses_0000000000000000"], 2, /reins signal ID SIGNAL/],
     [["signal", "ses_0000000000000000", "SIGNOPE"], 2, /SIGTERM/],
   ];

@@ -30,8 +30,9 @@ describe("8.23 hooks of events", () => {
     const printed = succeed(done).split("\n").slice(0, -1);
     const all = linesOf(reins, "all");
     expect(typesOf(all).slice(0, 1)).toEqual(["session.opened"]);
-    expect(all.slice(-printed.length)).toEqual(printed);
-    expect(linesOf(reins, "last")).toEqual(all.slice(-1));
+    // The host has facts of its own between those of the turn.
+    expect(all.filter((line) => printed.includes(line))).toEqual(printed);
+    expect(linesOf(reins, "last")).toEqual(printed.slice(-1));
     expect(typesOf(linesOf(reins, "b"))).toEqual(["message.end"]);
   });
 
@@ -70,6 +71,7 @@ describe("8.23 hooks of events", () => {
       ["run", "team.yaml", "--on-event", "=cmd", "Hello."],
       ["run", "team.yaml", "--dry-run", "--on-event", "no-equals"],
       ["run", "-d", "--on-event", "*=true", "--", "touch", "started"],
+      ["run", "-d", "team.yaml", "--on-event", "*=true", "Hello."],
       ["run", ...hooksOf(...Array.from({ length: 33 }, () => "*=true")), "--", "touch", "started"],
     ];
     for (const args of refused) {

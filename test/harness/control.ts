@@ -8,6 +8,8 @@ import { scripted } from "./runtimes.ts";
 
 /** A busy machine takes its time; nothing waits longer than it has to. */
 export const LONG_MS = 30_000;
+/** For tests that run many commands, one after the other. */
+export const SLOW_MS = 240_000;
 
 /** One agent for all that a person does from a command line. */
 const STEPS = [
@@ -100,6 +102,8 @@ export async function startAgent(reins: Reins): Promise<string> {
   const { code, stderr } = await reins.run(["run", "team.yaml", "Begin."]);
   const id = /session (ses_\w{16});/.exec(stderr)?.[1];
   if (code !== 0 || id === undefined) throw new Error(`no agent: ${stderr}`);
+  // The last that its first turn brings about.
+  await waitForEvent(reins, id, ({ type }) => type === "session.title");
   return id;
 }
 

@@ -22,6 +22,8 @@ export interface Pane {
   enter(line: string): void;
   /** What is seen now. */
   screen(): string;
+  /** The same with the sequences that make its colours. */
+  styled(): string;
   /** Waits until the screen shows it. */
   shows(text: string | RegExp): Promise<string>;
   /** Waits until the last line that is not empty ends with it: a prompt that waits. */
@@ -89,6 +91,7 @@ function createPane(tmux: (args: readonly string[]) => string, id: string): Pane
       press("Enter");
     },
     screen,
+    styled: () => tmux(["capture-pane", "-p", "-e", "-t", id]),
     shows: (text) =>
       wait(`the screen shows ${text}`, (seen) =>
         typeof text === "string" ? seen.includes(text) : text.test(seen),

@@ -1,7 +1,7 @@
 import { systemNames } from "#app/process/signal.ts";
 import { openLocal } from "#cli/context.ts";
 import { parseOptions } from "#cli/options.ts";
-import { findTarget } from "#cli/target.ts";
+import { createTargetPlace, findTarget } from "#cli/place/target.ts";
 import { Fault } from "#contract/fault.ts";
 import { findSignal } from "#contract/signals.ts";
 import type { ToolSignal } from "#contract/tools/process.ts";
@@ -20,7 +20,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const escalate_after = parseTime(values["escalate-after"], "escalate-after");
   using local = await openLocal();
   using tools = openLocalTools(local);
-  const { session_id } = await findTarget(local.operations, word);
+  const { session_id } = await findTarget(createTargetPlace(local.operations), word);
   const result = await tools.process_signal({
     process_id: session_id,
     signal,

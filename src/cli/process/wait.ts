@@ -2,7 +2,7 @@ import { openLocal } from "#cli/context.ts";
 import { parseOptions } from "#cli/options.ts";
 import { LATE_EXIT } from "#cli/piped.ts";
 import { printable } from "#cli/printable.ts";
-import { findTarget } from "#cli/target.ts";
+import { createTargetPlace, findTarget } from "#cli/place/target.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { openLocalTools, parseTime } from "./local-tools.ts";
@@ -18,7 +18,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const timeout = parseTime(values.timeout, "timeout") ?? limits.duration_ms;
   using local = await openLocal();
   using tools = openLocalTools(local);
-  const { session_id } = await findTarget(local.operations, word);
+  const { session_id } = await findTarget(createTargetPlace(local.operations), word);
   const result = await tools.process_wait({ process_id: session_id, timeout });
   if (values.json === true) process.stdout.write(`${JSON.stringify(result)}\n`);
   else if (result.running) process.stderr.write(`reins: ${session_id} is still running\n`);

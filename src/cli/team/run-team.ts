@@ -22,7 +22,7 @@ import { createEventPrinter, createTextPrinter } from "./turn-printer.ts";
 export async function runTeam(argv: readonly string[]): Promise<number> {
   const plan = parseTeamPlan(argv);
   const isPerson = !plan.isHeadless && !plan.json && process.stdin.isTTY && process.stdout.isTTY;
-  const hooks = await readEventHooks(plan.onEvent);
+  const hooks = await readEventHooks(plan.onEvent, plan);
   if (plan.isDryRun) {
     using there = await openAgentPlace(plan.remote);
     process.stdout.write(describeTeam(await loadPlanned(there, plan), plan));

@@ -1,0 +1,196 @@
+import type { SessionOperations } from "#app/session.ts";
+import { asFault, Fault } from "#contract/fault.ts";
+import type { OperationInput, OperationOutput } from "#contract/operations.ts";
+import type { Session } from "#contract/session.ts";
+import type { RunRecord } from "#registry/run-record.ts";
+import { SESSION_ID } from "#registry/run-record.ts";
+import { findByAddress, isLive, isRun } from "#registry/runs.ts";
+import { normalizeAddress, parseTarget } from "#registry/target-word.ts";
+import { listRecords } from "./records.ts";
+
+type Lookup = "session.list" | "session.get";
+
+/** As much of a place as is needed to find a run there. */
+export interface TargetPlace {
+  /** Of the server; undefined on this machine. */
+  readonly address?: string | undefined;
+  call<N extends Lookup>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>>;
+}
+
+export interface TargetOptions {
+  /** Of runs of this machine that have an address. */
+  readonly records?: () => readonly RunRecord[];
+}
+
+const PAGE = 1000;
+/** Ids that an ambiguity lists. */
+const SHOWN = 10;
+const HOW = "reins run -- COMMAND starts one";
+
+/**
+ * The session that somebody means, for every command:
+ *
+ *   nothing, `latest`   the newest live run
+ *   a number            the live session whose child has exactly this pid
+ *   http(s)://…         the run that is served there; of a server with several runs none in particular
+ *   anything else       an id, else a part of one: of the live runs, and where none has it, of all sessions
+ *
+ * What is not found is `run_not_found`, whatever it was; several are `ambiguous_target`.
+ */
+export async function findTarget(
+  place: TargetPlace,
+  word: string | undefined,
+  options: TargetOptions = {},
+): Promise<Session> {
+  const target = parseTarget(word);
+  switch (target.kind) {
+    case "latest":
+      return await findLatest(place);
+    case "pid":
+      return await findByPid(place, target.pid);
+    case "address":
+      return await findServed(place, target.address, options.records ?? listRecords);
+    case "id":
+      return await findById(place, target.part);
+  }
+}
+
+/** The same for a session to go on with: also `-1` for the newest one, `-2` for the one before it, ended or not. */
+export async function findSession(
+  place: TargetPlace,
+  word: string,
+  { kind }: { readonly kind?: Session["kind"] } = {},
+): Promise<Session> {
+  const back = /^-(\d+)$/.exec(word.trim())?.[1];
+  if (back === undefined) return await findTarget(place, word);
+  const position = Number(back);
+  if (position === 0)
+    throw new Fault("invalid_request", `${word}: -1 is the newest session, -2 the one before it`);
+  let count = 0;
+  for await (const session of listSessions(place, kind === undefined ? {} : { kind })) {
+    if (!isRun(session)) continue;
+    count += 1;
+    if (count === position) return session;
+  }
+  const there = count === 0 ? "there is none" : `there are only ${count}`;
+  throw notFound(`${word} names no session: ${there}; reins ps -a lists them`);
+}
+
+/** For a command that has the operations and no place. */
+export function createTargetPlace(operations: Pick<SessionOperations, Lookup>): TargetPlace {
+  return {
+    call: <N extends Lookup>(name: N, input: OperationInput<N>) => {
+      // The name says which input it is, and which answer.
+      const handle = operations[name] as (of: unknown) => Promise<OperationOutput<N>>;
+      return handle(input);
+    },
+  };
+}
+
+async function findLatest(place: TargetPlace): Promise<Session> {
+  for await (const session of listSessions(place, { state: "live" }))
+    if (isRun(session)) return session;
+  throw new Fault(
+    "run_not_found",
+    "nothing is running; start something with: reins run -- COMMAND",
+  );
+}
+
+async function findByPid(place: TargetPlace, pid: number): Promise<Session> {
+  for await (const session of listSessions(place, { state: "live" }))
+    if (session.pid === pid) return session;
+  throw notFound(`no run has the pid ${pid}; reins ps lists what runs`);
+}
+
+async function findServed(
+  place: TargetPlace,
+  address: string,
+  records: () => readonly RunRecord[],
+): Promise<Session> {
+  if (place.address !== undefined) return await findSole(place, address, place.address);
+  const record = findByAddress(records(), address);
+  if (record === undefined)
+    throw notFound(`no run of this machine is served at ${address}; --remote asks a server`);
+  const session = await findExact(place, record.session_id);
+  if (session !== undefined && isLive(session)) return session;
+  throw notFound(`the run that was served at ${address} has ended`);
+}
+
+async function findSole(place: TargetPlace, address: string, ours: string): Promise<Session> {
+  if (normalizeAddress(ours) !== address)
+    throw notFound(`${address} is another server than ${ours}, which was asked`);
+  try {
+    const runs = (await collect(listSessions(place, { state: "live" }))).filter(isRun);
+    return chooseSole(runs, address) ?? notRunning(address);
+  } catch (error) {
+    if (asFault(error).code !== "host_unavailable") throw error;
+    throw notFound(`nothing answers at ${address}; reins ps lists what runs here`, error);
+  }
+}
+
+function notRunning(address: string): never {
+  throw notFound(`nothing is running at ${address}`);
+}
+
+async function findById(place: TargetPlace, part: string): Promise<Session> {
+  if (SESSION_ID.test(part)) {
+    const exact = await findExact(place, part);
+    if (exact !== undefined) return exact;
+    throw notFound(`there is no session ${part}; reins ps -a lists them`);
+  }
+  const isMeant = ({ session_id }: Session) => session_id.includes(part);
+  const live = await collect(listSessions(place, { state: "live" }));
+  const found =
+    chooseSole(
+      live.filter((session) => isRun(session) && isMeant(session)),
+      part,
+    ) ?? chooseSole((await collect(listSessions(place, searchFor(part)))).filter(isMeant), part);
+  if (found !== undefined) return found;
+  throw notFound(`no session's id contains ${JSON.stringify(part)}; reins ps -a lists them`);
+}
+
+/** A search longer than an id would be refused, and finds nothing anyway. */
+function searchFor(part: string): Filters {
+  return { q: part.slice(0, "ses_".length + 16) };
+}
+
+async function findExact(place: TargetPlace, session_id: string): Promise<Session | undefined> {
+  try {
+    return await place.call("session.get", { session_id });
+  } catch (error) {
+    if (asFault(error).code === "session_not_found") return undefined;
+    throw error;
+  }
+}
+
+function chooseSole(found: readonly Session[], word: string): Session | undefined {
+  if (found.length <= 1) return found[0];
+  const ids = found.slice(0, SHOWN).map(({ session_id }) => session_id);
+  const more = found.length > SHOWN ? ` and ${found.length - SHOWN} more` : "";
+  const sentence = `${JSON.stringify(word)} could be ${ids.join(", ")}${more}`;
+  throw new Fault("ambiguous_target", sentence, { details: { sessions: ids } });
+}
+
+type Filters = Pick<OperationInput<"session.list">, "state" | "kind" | "q">;
+
+/** The newest first, page by page. */
+async function* listSessions(place: TargetPlace, filters: Filters): AsyncGenerator<Session> {
+  let cursor: string | null = null;
+  do {
+    const page: OperationOutput<"session.list"> = await place.call("session.list", {
+      ...filters,
+      limit: PAGE,
+      ...(cursor === null ? {} : { cursor }),
+    });
+    yield* page.sessions;
+    cursor = page.cursor;
+  } while (cursor !== null);
+}
+
+async function collect(sessions: AsyncIterable<Session>): Promise<Session[]> {
+  return await Array.fromAsync(sessions);
+}
+
+function notFound(sentence: string, cause?: unknown): Fault {
+  return new Fault("run_not_found", `${sentence}; ${HOW}`, { cause });
+}

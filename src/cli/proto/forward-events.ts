@@ -1,0 +1,37 @@
+import { followEvents } from "#cli/control/follow-events.ts";
+import type { Target } from "#cli/control/target-options.ts";
+import { asFault, type Fault } from "#contract/fault.ts";
+import type { LineWriter } from "./line-writer.ts";
+
+export interface Forwarding {
+  readonly since: number;
+  /** Aborted when nobody wants events any more. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Every event from `since` on, until there can be no more or the stream breaks for good: that is said as well, and it
+ * is the fault that this answers. Never rejects: requests are still answered then.
+ */
+export async function forwardEvents(
+  { place, session }: Pick<Target, "place" | "session">,
+  writer: LineWriter,
+  { since, signal }: Forwarding,
+): Promise<Fault | undefined> {
+  let next = since;
+  let fault: Fault | undefined;
+  try {
+    for await (const { id, data } of followEvents(place, session, { since, signal })) {
+      next = id;
+      // Who wrote the line wrote it like this, so these are its very bytes.
+      const event = JSON.stringify(data);
+      await writer.writeText(`{"type":"event","event":${event},"next":${next}}`);
+    }
+  } catch (error) {
+    fault = asFault(error);
+  }
+  if (signal.aborted) return undefined;
+  const why = fault === undefined ? {} : { code: fault.code, message: fault.message };
+  await writer.write({ type: "events_ended", next, ...why });
+  return fault;
+}

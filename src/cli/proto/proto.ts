@@ -1,0 +1,98 @@
+import { constants } from "node:os";
+import type { Run } from "#app/run-control.ts";
+import { notice, openTarget, targetOptions } from "#cli/control/target-options.ts";
+import { exitCodeOf } from "#cli/exit.ts";
+import { parseOptions, parseSince, refuseWords } from "#cli/options.ts";
+import { Fault } from "#contract/fault.ts";
+import { limits } from "#contract/limits.ts";
+import { answerLine, LINE_BYTES } from "./answer-line.ts";
+import { forwardEvents } from "./forward-events.ts";
+import { LineWriter } from "./line-writer.ts";
+import { readRequestLines } from "./request-lines.ts";
+import { takeStdout } from "./take-stdout.ts";
+
+/**
+ * A run for programs, one JSON object a line:
+ *
+ *   stdout  ready ─► ( event | ack | error | transcript | status )* ─► events_ended? ─► … ─► closed
+ *   stdin   requests, each answered by one line, in their order, with their id
+ */
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parseOptions(argv, {
+    ...targetOptions,
+    since: { type: "string" },
+  });
+  refuseWords(positionals);
+  const wanted = parseSince(values.since) ?? "tail";
+  const writer = new LineWriter(takeStdout());
+  using leaving = openLeaving();
+  const { signal } = leaving;
+  await using target = await openTarget(values);
+  const { place, session } = target;
+  const { session_id, kind, events_tail } = session;
+  const since = wanted === "tail" ? events_tail : wanted;
+  notice(`speaks to ${session_id}`);
+  const address = place.address ?? null;
+  await writer.write({ type: "ready", address, session_id, kind, next: since });
+  const forwarded = forwardEvents(target, writer, { since, signal });
+  const reason = await answerAll({ door: place, session }, writer, signal);
+  leaving.leave();
+  const broken = await forwarded;
+  await writer.write({ type: "closed", reason });
+  process.stdin.destroy();
+  if (leaving.by !== undefined) return 128 + constants.signals[leaving.by];
+  return broken === undefined ? 0 : exitCodeOf(broken);
+}
+
+/** Long enough for a worker that has to be brought back first. */
+const REQUEST_MS = 2 * limits.request_ms;
+
+/** One after the other, until nobody can ask any more; why that is so. */
+async function answerAll(run: Run, writer: LineWriter, signal: AbortSignal): Promise<string> {
+  try {
+    for await (const line of readRequestLines(untilAborted(signal), { limit: LINE_BYTES })) {
+      const inTime = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]);
+      const reply = await answerLine(run, line, inTime);
+      if (reply !== undefined) await writer.write(reply);
+    }
+  } catch (error) {
+    if (!signal.aborted) return `stdin cannot be read: ${String(error)}`;
+  }
+  return signal.aborted ? "signal" : "stdin";
+}
+
+async function* untilAborted(signal: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
+  const { stdin } = process;
+  signal.addEventListener("abort", () => stdin.destroy(), { once: true });
+  // stdin gives bytes as long as no encoding is set.
+  for await (const chunk of stdin) yield chunk as Buffer;
+}
+
+interface Leaving extends Disposable {
+  /** Aborted when it is time to end. */
+  readonly signal: AbortSignal;
+  readonly by: NodeJS.Signals | undefined;
+  leave(): void;
+}
+
+function openLeaving(): Leaving {
+  const ending = new AbortController();
+  const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  let by: NodeJS.Signals | undefined;
+  const leave = () => ending.abort(new Fault("shutting_down", "this connection is being closed"));
+  const onSignal = (name: NodeJS.Signals) => {
+    by ??= name;
+    leave();
+  };
+  for (const name of names) process.on(name, onSignal);
+  return {
+    signal: ending.signal,
+    get by() {
+      return by;
+    },
+    leave,
+    [Symbol.dispose]: () => {
+      for (const name of names) process.off(name, onSignal);
+    },
+  };
+}

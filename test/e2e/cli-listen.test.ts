@@ -1,0 +1,245 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { findProcess, isAlive as isSame } from "#proc/identity.ts";
+import { createRegistry } from "#registry/registry.ts";
+import type { RunRecord } from "#registry/run-record.ts";
+import { waitFor } from "#test/harness/eventually.ts";
+import { openDoor } from "#test/harness/gateway.ts";
+import { openGatewayProcess } from "#test/harness/gateway-process.ts";
+import { isAlive } from "#test/harness/processes.ts";
+import { openReins, type Reins, succeed } from "#test/harness/reins.ts";
+import { scripted } from "#test/harness/runtimes.ts";
+
+const WAIT = { timeout: 30_000 };
+const LISTEN = ["--listen", "127.0.0.1:0"];
+const STEPS = [{ text: "Said.", repeat: true }];
+
+function recordsOf({ home }: Reins): RunRecord[] {
+  return createRegistry(home, { isAlive: isSame }).list();
+}
+
+function filesOf({ home }: Reins): string[] {
+  const runs = join(home, "runs");
+  return existsSync(runs) ? readdirSync(runs) : [];
+}
+
+async function recordIn(reins: Reins): Promise<RunRecord> {
+  return await waitFor("the run has a record", () => recordsOf(reins)[0], WAIT);
+}
+
+async function expectGone(reins: Reins, { server }: RunRecord): Promise<void> {
+  await waitFor("the listener ends", () => !isAlive(server.pid), WAIT);
+  expect(filesOf(reins)).toEqual([]);
+}
+
+describe("reins run --listen", () => {
+  test.concurrent("serves the run alone until it ends, and cleans up", async () => {
+    await using reins = await openReins();
+    const other = await reins.detach(["--", "sleep", "1000"]);
+    const started = await reins.run(["run", "-d", ...LISTEN, "--", "sleep", "1000"]);
+    const id = succeed(started).trim();
+    const record = await recordIn(reins);
+    const { address } = record;
+    // Data on stdout, the address beside it.
+    expect(started.stdout).toBe(`${id}\n`);
+    expect(started.stderr).toBe(`reins: ${id} is served at ${address}\n`);
+    expect(
+      filesOf(reins).map((name) => statSync(join(reins.home, "runs", name)).mode & 0o777),
+    ).toEqual([0o600]);
+    const door = openDoor(address ?? "", record.token);
+    const { sessions } = await door.get("session.list", {});
+    expect(sessions.map(({ session_id }) => session_id)).toEqual([id]);
+    expect((await door.call("session.get", { session_id: other })).status).toBe(404);
+    // The administrator's token of this machine is nobody there.
+    expect((await door.as(undefined).call("session.list", {})).status).toBe(401);
+    const listed = JSON.parse(succeed(await reins.run(["ps", "--json"]))).sessions;
+    expect(listed).toMatchObject([
+      { session_id: id, address },
+      { session_id: other, address: null },
+    ]);
+    const rows = succeed(await reins.run(["ps"])).split("\n");
+    expect(rows[0]).toMatch(/ADDRESS$/);
+    expect(rows[1]).toContain(address);
+    expect(rows[2]).not.toContain("http");
+    // By its address: with a slash, through the host or through itself.
+    const there = succeed(await reins.run(["ps", "--json", "--remote", `${address}/`]));
+    expect(JSON.parse(there).sessions).toMatchObject([{ session_id: id }]);
+    expect(succeed(await reins.run(["close", `${address}/`]))).toBe(`${id} SIGHUP\n`);
+    await expectGone(reins, record);
+    expect(succeed(await reins.run(["ps"]))).not.toContain("ADDRESS");
+  });
+
+  test.concurrent("goes on serving when the command that started it is killed", async () => {
+    await using reins = await openReins();
+    const running = reins.start(["run", ...LISTEN, "--", "sh", "-c", "echo up; exec sleep 1000"]);
+    await running.says("up");
+    const record = await recordIn(reins);
+    // A terminal that is closed reaches neither its session nor its group.
+    const [listener, command] = [record.server.pid, running.pid].map((pid) => findProcess(pid));
+    expect(listener?.sid).not.toBe(command?.sid);
+    expect(listener?.pgid).not.toBe(command?.pgid);
+    running.child.kill("SIGKILL");
+    await running.ended;
+    const door = openDoor(record.address ?? "", record.token);
+    const { session_id } = record;
+    expect(await door.get("session.get", { session_id })).toMatchObject({
+      state: { kind: "running" },
+    });
+    expect(recordsOf(reins)).toEqual([record]);
+    await door.get("session.close", { session_id });
+    await expectGone(reins, record);
+  });
+
+  test.concurrent("ends by itself with a command that ends, and with the host", async () => {
+    await using reins = await openReins();
+    const short = await reins.run(["run", ...LISTEN, "--", "sh", "-c", "echo done; exit 3"]);
+    expect(short).toMatchObject({ code: 3, stdout: "done\n" });
+    await waitFor("nothing is left", () => filesOf(reins).length === 0, WAIT);
+    await reins.run(["run", "-d", ...LISTEN, "--", "sleep", "1000"]);
+    const record = await recordIn(reins);
+    succeed(await reins.run(["host", "stop"]));
+    await expectGone(reins, record);
+  });
+
+  test.concurrent("starts nothing when nothing can listen there", async () => {
+    await using reins = await openReins();
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+    const address = taken.address();
+    const port = typeof address === "object" ? address?.port : 0;
+    const marked = ["--", "sh", "-c", "echo started >started"];
+    const wrong: readonly [number, RegExp, string[]][] = [
+      [5, /something else listens there/, ["--listen", `127.0.0.1:${port}`]],
+      [2, /--allow-insecure/, ["--listen", "0.0.0.0:0"]],
+      [2, /neither like/, ["--listen", "nonsense"]],
+      [2, /come together/, [...LISTEN, "--tls-cert", "a.pem"]],
+      [2, /no certificate and key/, [...LISTEN, "--tls-cert", "a.pem", "--tls-key", "b.pem"]],
+      [2, /--allow-insecure is for --listen/, ["--allow-insecure"]],
+    ];
+    for (const [code, said, args] of wrong) {
+      const done = await reins.run(["run", ...args, ...marked]);
+      expect([args, done.code, done.stdout]).toEqual([args, code, ""]);
+      expect(done.stderr).toMatch(said);
+    }
+    await new Promise((resolve) => taken.close(resolve));
+    expect(existsSync(join(reins.path, "started"))).toBe(false);
+    expect(filesOf(reins)).toEqual([]);
+  });
+
+  test.concurrent("serves on a unix socket of this user alone", async () => {
+    await using reins = await openReins();
+    succeed(await reins.run(["run", "-d", "--listen", "./run.sock", "--", "sleep", "1000"]));
+    const record = await recordIn(reins);
+    const path = join(reins.path, "run.sock");
+    expect(record.address).toBe(`unix:${path}`);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect((await reins.run(["close", `unix:${path}`])).code).toBe(0);
+    await expectGone(reins, record);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test.concurrent("serves an agent, whose name the record has, also between its lives", async () => {
+    await using reins = await openReins();
+    writeFileSync(join(reins.path, "team.yaml"), scripted(STEPS));
+    const said = await reins.run(["run", "team.yaml", ...LISTEN, "--exec", "hello"]);
+    expect(said).toMatchObject({ code: 0, stdout: expect.stringContaining("Said.") });
+    const record = await recordIn(reins);
+    expect(record).toMatchObject({ kind: "agent", agent: "root" });
+    const { session_id, address } = record;
+    const door = openDoor(address ?? "", record.token);
+    expect(await door.get("agent.snapshot", { session_id })).toMatchObject({ agent: "root" });
+    // Its worker dies: the run does not, and comes back by a message to its own address.
+    process.kill(record.pid ?? 0, "SIGKILL");
+    await waitFor("the record knows", () => recordsOf(reins)[0]?.pid === null, WAIT);
+    await door.get("agent.send", { session_id, messages: [{ content: "again" }] });
+    const next = await waitFor(
+      "the next life is in the record",
+      () => recordsOf(reins).find(({ pid }) => pid !== null && pid !== record.pid),
+      WAIT,
+    );
+    expect(next).toMatchObject({ session_id, address, server: record.server });
+    succeed(await reins.run(["close", session_id]));
+    await expectGone(reins, record);
+  });
+});
+
+test.concurrent("serve --only serves a session that is there, until it is told to stop", async () => {
+  await using reins = await openReins();
+  const id = await reins.detach(["--", "sleep", "1000"]);
+  const serving = reins.start(["serve", "--only", id, ...LISTEN]);
+  await serving.says(JSON.stringify({ serving: id }));
+  expect(recordsOf(reins)).toMatchObject([{ session_id: id }]);
+  serving.child.kill("SIGTERM");
+  expect(await serving.ended).toMatchObject({ code: 0 });
+  expect(filesOf(reins)).toEqual([]);
+  const unknown = await reins.run(["serve", "--only", "ses_0000000000000000", ...LISTEN]);
+  expect(unknown.code).toBe(3);
+  expect(unknown.stdout).toContain("session_not_found");
+  expect(await reins.run(["serve", "--only", id])).toMatchObject({ code: 2 });
+});
+
+test.concurrent("8.20 a listener that was killed leaves nothing that anybody believes", async () => {
+  await using reins = await openReins();
+  const id = succeed(await reins.run(["run", "-d", ...LISTEN, "--", "sleep", "1000"])).trim();
+  const record = await recordIn(reins);
+  process.kill(record.server.pid, "SIGKILL");
+  await waitFor("it ends", () => !isAlive(record.server.pid));
+  expect(filesOf(reins)).toHaveLength(1);
+  // The run lives, by the host's word; its address does not.
+  const listed = JSON.parse(succeed(await reins.run(["ps", "--json"]))).sessions;
+  expect(listed).toMatchObject([{ session_id: id, address: null }]);
+  expect(filesOf(reins)).toEqual([]);
+  const missed = await reins.run(["close", `${record.address}`]);
+  expect(missed).toMatchObject({ code: 8, stdout: "" });
+  expect(missed.stderr).toContain("reins run -- COMMAND");
+  expect(succeed(await reins.run(["close", id]))).toBe(`${id} SIGHUP\n`);
+});
+
+test.concurrent("8.21 a run is found by its pid, a gateway with several runs by none of them", async () => {
+  await using reins = await openReins();
+  const first = await reins.detach(["--", "sleep", "1000"]);
+  await using gateway = await openGatewayProcess({ dataDir: reins.home });
+  const remote = gateway.door.url;
+  const only = await reins.run(["screen", "--to", `${remote}/`]);
+  expect(only.code).not.toBe(9);
+  const second = await reins.detach(["--", "sleep", "1000"]);
+  const several = await reins.run(["screen", "--to", remote]);
+  expect(several.code).toBe(9);
+  expect(several.stderr).toContain(first);
+  expect(several.stderr).toContain(second);
+  const { pid } = await reins.session(first);
+  expect(succeed(await reins.run(["close", ` ${pid} `]))).toBe(`${first} SIGHUP\n`);
+  expect(await reins.run(["close", String(pid)])).toMatchObject({ code: 8 });
+  await gateway.kill("SIGKILL");
+  const gone = await reins.run(["screen", "--to", remote]);
+  expect(gone.code).toBe(8);
+  expect(gone.stderr).toContain(`nothing answers at ${remote}`);
+  const token = readFileSync(join(reins.home, "token"), "utf8").trim();
+  expect(gone.stderr).not.toContain(token);
+});
+
+test.concurrent("8.24 --session -1 goes on with the newest agent session", async () => {
+  await using reins = await openReins();
+  writeFileSync(join(reins.path, "team.yaml"), scripted(STEPS));
+  const idOf = (text: string) => /session (ses_\w{16});/.exec(text)?.[1];
+  const first = await reins.run(["run", "team.yaml", "--exec", "one"]);
+  const second = await reins.run(["run", "team.yaml", "--exec", "two"]);
+  // Newer, and nothing to go on with.
+  await reins.detach(["--", "sleep", "1000"]);
+  for (const [word, before] of [
+    ["-1", second],
+    ["-2", first],
+  ] as const) {
+    const again = await reins.run(["run", "--exec", "--session", word, "more"]);
+    expect(again.code).toBe(0);
+    expect(idOf(again.stderr)).toBe(idOf(before.stderr));
+  }
+  for (const [word, code] of [
+    ["-0", 2],
+    ["-99", 8],
+    ["abc", 8],
+  ] as const)
+    expect(await reins.run(["run", "--exec", "--session", word, "more"])).toMatchObject({ code });
+});
