@@ -73,9 +73,9 @@ async function attachThere(
 }
 
 /** An agent is not typed into but talked to. */
-async function chatWith(place: Place, { session_id }: Session, viewing: Viewing): Promise<number> {
+async function chatWith(place: Place, session: Session, viewing: Viewing): Promise<number> {
   const { runChat } = await import("./chat/chat.ts");
-  await using runtime = await place.runtime(session_id);
+  await using runtime = await place.runtime(session.session_id);
   const listSessions = async () => (await place.call("session.list", { state: "live" })).sessions;
-  return await runChat({ runtime, listSessions, ...viewing });
+  return await runChat({ runtime, listSessions, state: session.state, ...viewing });
 }

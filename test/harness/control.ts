@@ -112,9 +112,9 @@ export function readLog(reins: Reins, sessionId: string): string[] {
   return readFileSync(path, "utf8").split("\n").slice(0, -1);
 }
 
-/** The lines that are events: what a worker answers to who asked it is none. */
+/** The lines that are events: what a worker answers to who asked it is none, nor is the line end after a crash. */
 export function eventLines(lines: readonly string[]): string[] {
-  return lines.filter((line) => JSON.parse(line).type !== "reply");
+  return lines.filter((line) => line !== "" && JSON.parse(line).type !== "reply");
 }
 
 export async function waitForEvent(

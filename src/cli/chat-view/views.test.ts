@@ -1,0 +1,134 @@
+import { renderToString } from "ink";
+import { expect, test } from "vitest";
+import { emptyChat } from "#cli/chat/chat-state.ts";
+import type { ChatView } from "#cli/chat/chat-store.ts";
+import type { ChatItem, ChatState, DoneCall, OpenCall } from "#cli/chat/chat-types.ts";
+import { emptyTyping } from "#cli/chat/keys.ts";
+import { describeDuration } from "./describe-call.ts";
+import { h } from "./draw.ts";
+import { describeStatus } from "./input-view.ts";
+import { ItemView } from "./item-view.ts";
+import { LiveView } from "./live-view.ts";
+
+const AT = "2026-01-01T00:00:00.000Z";
+const open: OpenCall = {
+  ...{ call_id: "c", tool: "execute", input: { command: "npm test" }, message_id: "m" },
+  ...{ subagent_id: undefined, started_at: AT, output: "ok 1\nok 2\r\nok 3\n" },
+};
+const done: DoneCall = {
+  ...{ call_id: "c", tool: "execute", input: { command: "npm test" }, started_at: AT },
+  ...{ output: "one\ntwo", is_error: false, duration_ms: 61_000 },
+};
+
+function drawItem(item: ChatItem, columns = 40): string {
+  return renderToString(h(ItemView, { item, namesAgents: false }), { columns }).trimStart();
+}
+
+function viewOf(chat: Partial<ChatState>): ChatView {
+  const state = { ...emptyChat, agent: "root", model: "p/m", turn_id: "t", ...chat };
+  const now = Date.parse(AT) + 2500;
+  return { chat: state, typing: emptyTyping, now, asking: 0, isViewer: false };
+}
+
+function drawLive(chat: Partial<ChatState>): string[] {
+  const lines = renderToString(h(LiveView, { view: viewOf(chat) }), { columns: 40 }).split("\n");
+  return lines.map((line) => line.trimEnd()).filter((line) => line !== "");
+}
+
+test("a call that has ended is one line, whole when it is unfolded", () => {
+  const folded = drawItem({ kind: "call", call: done, isUnfolded: false, depth: 0 });
+  expect(folded).toBe("✓ execute 1m1s command=npm test → two");
+  const failed = { ...done, is_error: true, output: "x".repeat(100) };
+  const long = drawItem({ kind: "call", call: failed, isUnfolded: false, depth: 1 });
+  expect(long).toMatch(/^✗ execute 1m1s command=npm test → x+…$/);
+  const whole = drawItem({ kind: "call", call: done, isUnfolded: true, depth: 0 });
+  expect(whole.split("\n").slice(1)).toEqual([
+    ...["    {", '      "command": "npm test"', "    }", "    one", "    two"],
+  ]);
+});
+
+test("a call that runs shows how long, and the last that it said", () => {
+  expect(drawLive({ calls: [open] })).toEqual(["◌ execute 2.5s command=npm test → ok 3"]);
+  const lines = drawLive({ calls: [open], isUnfolded: true });
+  expect(lines.slice(1)).toEqual(["    ok 1", "    ok 2", "    ok 3"]);
+  // A turn that was cut does not go on.
+  expect(drawLive({ calls: [open], turn_id: undefined })).toEqual([]);
+});
+
+test("what a sub-agent does is indented, also while it does it", () => {
+  const subagents = [{ subagent_id: "s", name: "scout", depth: 2 }];
+  const sub = { ...open, subagent_id: "s" };
+  expect(drawLive({ calls: [sub], subagents })[0]).toMatch(/^ {4}◌ execute/);
+  const answer = {
+    ...{ message_id: "m", subagent_id: "s", agent: "scout", reasoning: "", settled: 0 },
+    text: "First.\nThen.",
+  };
+  expect(drawLive({ answers: [answer], subagents })).toEqual(["    scout: Then."]);
+  const said = drawItem({ kind: "answer", agent: "scout", text: "Hi.", isFirst: true, depth: 1 });
+  expect(said).toBe("scout:\n  Hi.");
+});
+
+test("what is asked for is shown to its last character", () => {
+  const detail = `write_file ${"x".repeat(5000)}END`;
+  const drawn = drawItem({ kind: "asked", text: "May it?", detail, depth: 0 });
+  expect(drawn.replace(/\s/g, "")).toContain(detail.replace(/\s/g, ""));
+});
+
+test("nothing that is drawn can control the terminal", () => {
+  const evil = "\u001b[2Ja\u009b31m\u0007\u202e\u001b]8;;http://x\u0007";
+  const items: ChatItem[] = [
+    { kind: "user", text: evil, origin: "message", depth: 0 },
+    {
+      kind: "answer",
+      agent: evil,
+      text: `[${evil}](http://${evil}) \`${evil}\``,
+      isFirst: true,
+      depth: 1,
+    },
+    { kind: "answer", agent: "a", text: "&#27;[31m [x&#27;[31m](y)", isFirst: true, depth: 0 },
+    {
+      kind: "call",
+      call: { ...done, tool: evil, input: { [evil]: evil }, output: evil },
+      isUnfolded: true,
+      depth: 0,
+    },
+    { kind: "asked", text: evil, detail: evil, depth: 0 },
+    { kind: "summary", text: evil, depth: 0 },
+    { kind: "failure", text: evil, depth: 0 },
+    { kind: "note", tone: "plain", text: evil, depth: 0 },
+  ];
+  const styles = /\u001b\[[\d;]*m/g;
+  // Colours of our own are fine; those of others would have no name for it.
+  for (const item of items)
+    expect(drawItem(item).replace(styles, "")).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
+  const live = drawLive({
+    calls: [{ ...open, tool: evil, output: evil }],
+    answers: [
+      {
+        message_id: "m",
+        subagent_id: undefined,
+        agent: evil,
+        text: evil,
+        settled: 0,
+        reasoning: evil,
+      },
+    ],
+  });
+  expect(live.join("\n").replace(styles, "")).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
+});
+
+test("the last line says what goes on, first of all", () => {
+  const usage = { input_tokens: 1234, output_tokens: 56, cost: 0.0123 };
+  const view = viewOf({ usage, context_tokens: 500, context_limit: 2000 });
+  expect(describeStatus(view)).toBe(
+    "working, Esc interrupts | root | p/m | 25% of context | 1.2k in, 56 out | $0.0123",
+  );
+  const unknown = viewOf({ usage: { ...usage, cost: null }, turn_id: undefined });
+  expect(describeStatus({ ...unknown, asking: 1 })).toBe("sending | root | p/m | 1.2k in, 56 out");
+  expect(describeStatus({ ...unknown, isViewer: true })).toMatch(/^ready \(watching\)/);
+});
+
+test("times are as long as they need to be", () => {
+  const shown = [0, 59_900, 60_000, 3_599_000, 7_260_000].map(describeDuration);
+  expect(shown).toEqual(["0.0s", "59.9s", "1m0s", "59m59s", "2h1m"]);
+});

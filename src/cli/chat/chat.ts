@@ -1,0 +1,124 @@
+import { constants } from "node:os";
+import { hostGone } from "#cli/exit.ts";
+import { printable } from "#cli/printable.ts";
+import type { Runtime } from "#contract/agent/runtime.ts";
+import { isParked, type Session } from "#contract/session.ts";
+import { ChatActions } from "./chat-actions.ts";
+import { openChat } from "./chat-snapshot.ts";
+import { applyEvent } from "./chat-state.ts";
+import { ChatStore } from "./chat-store.ts";
+import { press } from "./keys.ts";
+import { type Ending, openLeaving } from "./leaving.ts";
+
+export interface ChatOptions {
+  readonly runtime: Runtime;
+  readonly listSessions: () => Promise<readonly Session[]>;
+  /** Only watches. */
+  readonly isViewer?: boolean;
+  /** Of a session that may have ended for good: then it is shown, and left. */
+  readonly state?: Session["state"];
+}
+
+const TICK_MS = 250;
+
+/** A terminal that is a person's and can be drawn on. */
+export function canChat(): boolean {
+  const { TERM: term } = process.env;
+  return process.stdin.isTTY && process.stdout.isTTY && term !== "dumb";
+}
+
+/** The chat view of an agent session, until somebody leaves or the session has ended. The session goes on without it. */
+export async function runChat(options: ChatOptions): Promise<number> {
+  const { runtime, isViewer = false, state } = options;
+  const snapshot = await runtime.snapshot();
+  const { showChat } = await loadApp();
+  using stack = new DisposableStack();
+  const now = () => Date.now();
+  const chat = { ...openChat(snapshot, new Date(now()).toISOString()), ended: findEnd(state) };
+  const store = stack.use(new ChatStore(chat, { isViewer, now }));
+  const leaving = stack.use(openLeaving());
+  const leave = () => leaving.leave({ kind: "detached" });
+  const actions = new ChatActions({ ...options, store, leave });
+  const shown = showChat({
+    store,
+    hasColours: hasColours(),
+    onPress: (key) => {
+      const { typing, intent } = press(store.view.typing, key, store.situation);
+      store.changeTyping(() => typing);
+      if (intent !== undefined) actions.perform(intent);
+    },
+  });
+  stack.use(tickWhile(store));
+  void follow(runtime, store, { since: snapshot.events_tail, signal: leaving.signal }).then(
+    leaving.leave,
+    (error: unknown) => leaving.leave({ kind: "failed", error }),
+  );
+  const ending = await untilLeft(shown.failed, leaving.left);
+  await shown.close();
+  return report(ending, runtime.session_id);
+}
+
+function findEnd(state: ChatOptions["state"]): string | undefined {
+  if (state?.kind !== "exited" && state?.kind !== "lost") return undefined;
+  return isParked({ kind: "agent", state }) ? undefined : state.reason;
+}
+
+async function follow(
+  runtime: Runtime,
+  store: ChatStore,
+  from: { readonly since: number; readonly signal: AbortSignal },
+): Promise<Ending> {
+  for await (const { data } of runtime.events(from))
+    store.changeChat((chat) => applyEvent(chat, data));
+  const { ended } = store.view.chat;
+  return ended === undefined ? { kind: "host_gone" } : { kind: "ended", reason: ended };
+}
+
+/** A view that cannot be drawn any more is a mistake of ours. */
+async function untilLeft(shown: Promise<unknown>, left: Promise<Ending>): Promise<Ending> {
+  const failed = shown.then(
+    (): Ending => ({ kind: "detached" }),
+    (error: unknown): Ending => ({ kind: "failed", error }),
+  );
+  return await Promise.race([left, failed]);
+}
+
+function report(ending: Ending, sessionId: string): number {
+  const say = (text: string) => void process.stderr.write(`reins: ${printable(text)}\n`);
+  switch (ending.kind) {
+    case "failed":
+      throw ending.error;
+    case "host_gone":
+      throw hostGone(sessionId);
+    case "ended":
+      say(`${sessionId} has ended: ${ending.reason}`);
+      return 0;
+    case "detached":
+    case "signalled":
+      say(`left; ${sessionId} goes on, and reins attach ${sessionId} comes back`);
+      return ending.kind === "signalled" ? 128 + constants.signals[ending.signal] : 0;
+  }
+}
+
+function tickWhile(store: ChatStore): Disposable {
+  const timer = setInterval(() => store.tick(), TICK_MS);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+/** See no-color.org. */
+function hasColours(): boolean {
+  const { NO_COLOR: no } = process.env;
+  return no === undefined || no === "";
+}
+
+/** React looks at the environment once, when it is loaded; what we start later must not see what it saw. */
+async function loadApp() {
+  const { NODE_ENV: before } = process.env;
+  process.env.NODE_ENV = "production";
+  try {
+    return await import("#cli/chat-view/chat-app.ts");
+  } finally {
+    if (before === undefined) delete process.env.NODE_ENV;
+    else process.env.NODE_ENV = before;
+  }
+}

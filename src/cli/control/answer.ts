@@ -1,0 +1,128 @@
+import { parseOptions } from "#cli/options.ts";
+import { printable } from "#cli/printable.ts";
+import { listFields } from "#cli/team/form.ts";
+import type { ApprovalDecision } from "#contract/agent/events.ts";
+import type { AgentSnapshot, PendingApproval, PendingElicitation } from "#contract/agent/views.ts";
+import { Fault } from "#contract/fault.ts";
+import { type AnswerPlan, fillForm, parseAnswer } from "./answer-plan.ts";
+import { notice, openTarget, printJson, targetOptions } from "./target-options.ts";
+
+type Pending = Pick<AgentSnapshot, "approvals" | "elicitations">;
+
+/** `reins answer`: what an agent waits for is answered from anywhere. Without an answer it shows what is asked. */
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parseOptions(argv, {
+    ...targetOptions,
+    id: { type: "string" },
+    reason: { type: "string" },
+    decline: { type: "boolean" },
+  });
+  const plan = parseAnswer(positionals, values);
+  await using target = await openTarget(values);
+  const { session_id } = target.session;
+  await using runtime = await target.place.runtime(session_id);
+  const pending = choose(await runtime.snapshot(), values.id, session_id);
+  if (plan.kind === "show") {
+    process.stdout.write(values.json === true ? `${JSON.stringify(pending)}\n` : show(pending));
+    return 0;
+  }
+  if (plan.kind === "decide") {
+    const { approval_id } = pickApproval(pending);
+    const { decision, reason } = plan;
+    await runtime.resume({ approval_id, decision, ...(reason === undefined ? {} : { reason }) });
+    return report({ session_id, approval_id, decision }, values.json);
+  }
+  const question = pickQuestion(pending);
+  const { elicitation_id } = question;
+  const answer = createAnswer(plan, question);
+  await runtime.answerElicitation({ elicitation_id, ...answer });
+  return report({ session_id, elicitation_id, ...answer }, values.json);
+}
+
+interface Answered {
+  readonly session_id: string;
+  readonly approval_id?: string;
+  readonly elicitation_id?: string;
+  readonly decision?: ApprovalDecision;
+  readonly action?: "accept" | "decline";
+}
+
+function report(answered: Answered, json: boolean | undefined): number {
+  if (json === true) printJson(answered);
+  const { session_id, approval_id, elicitation_id, decision, action } = answered;
+  notice(`answered ${approval_id ?? elicitation_id} of ${session_id}: ${decision ?? action}`);
+  return 0;
+}
+
+function createAnswer(
+  plan: Extract<AnswerPlan, { kind: "fill" | "decline" }>,
+  { schema }: PendingElicitation,
+) {
+  if (plan.kind === "decline") return { action: "decline" } as const;
+  return { action: "accept", content: fillForm(listFields(schema), plan.fields) } as const;
+}
+
+/** What is pending, or the one that was named. */
+function choose(snapshot: Pending, id: string | undefined, session_id: string): Pending {
+  const approvals = snapshot.approvals.filter((one) => id === undefined || one.approval_id === id);
+  const elicitations = snapshot.elicitations.filter(
+    (one) => id === undefined || one.elicitation_id === id,
+  );
+  if (approvals.length + elicitations.length > 0) return { approvals, elicitations };
+  throw new Fault(
+    "nothing_pending",
+    id === undefined
+      ? `${session_id} waits for no answer`
+      : `${session_id} does not wait for ${JSON.stringify(id)}, or no longer`,
+  );
+}
+
+function pickApproval({ approvals, elicitations }: Pending): PendingApproval {
+  const [first, ...others] = approvals;
+  if (first === undefined) {
+    const [question] = elicitations;
+    throw new Fault(
+      "invalid_request",
+      `it asks a question, which is answered by FIELD=VALUE or --decline: ${question?.message ?? ""}`,
+    );
+  }
+  refuseSeveral([first, ...others].map(({ approval_id }) => approval_id));
+  return first;
+}
+
+function pickQuestion({ approvals, elicitations }: Pending): PendingElicitation {
+  const [first, ...others] = elicitations;
+  if (first === undefined) {
+    const [approval] = approvals;
+    throw new Fault(
+      "invalid_request",
+      `it asks whether it may, which is answered by approve or reject: ${approval?.message ?? ""}`,
+    );
+  }
+  refuseSeveral([first, ...others].map(({ elicitation_id }) => elicitation_id));
+  return first;
+}
+
+function refuseSeveral(ids: readonly string[]): void {
+  if (ids.length === 1) return;
+  throw new Fault("ambiguous_target", `it waits for ${ids.join(" and ")}: say which with --id`, {
+    details: { ids },
+  });
+}
+
+function show({ approvals, elicitations }: Pending): string {
+  const asked = approvals.map(({ approval_id, message, tool, input }) => {
+    const call = tool === undefined ? "" : ` ${tool} ${JSON.stringify(input)}`;
+    return [`${approval_id} ${message}${call}`];
+  });
+  const questions = elicitations.map(({ elicitation_id, message, schema }) => [
+    `${elicitation_id} ${message}`,
+    ...listFields(schema).map(({ name, label, type, choices, isRequired }) => {
+      const values = choices.length === 0 ? type : choices.join("|");
+      return `  ${name}=${values}${isRequired ? "" : " (may be left out)"}${label === name ? "" : ` ${label}`}`;
+    }),
+  ]);
+  const lines = [...asked, ...questions].flat();
+  // A line begins with two spaces where a field stands; nothing else of it is ours.
+  return lines.map((line) => `${printable(line)}\n`).join("");
+}

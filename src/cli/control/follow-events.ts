@@ -1,0 +1,66 @@
+import type { Place } from "#cli/place/place.ts";
+import { Fault } from "#contract/fault.ts";
+import type { AnyEvent } from "#contract/operations/agent.ts";
+import { isParked, type Session } from "#contract/session.ts";
+import type { SessionState } from "#contract/session-state.ts";
+import { Patience } from "./patience.ts";
+
+export interface FollowedEvent {
+  /** Behind the event: where the next one begins. */
+  readonly id: number;
+  readonly data: AnyEvent;
+}
+
+export interface Following {
+  readonly since: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Every event from `since` on, each once, until nothing more can come: the session has ended, and if it is an agent,
+ * for good. Goes on where it was when the server or the host has gone and come back.
+ */
+export async function* followEvents(
+  place: Pick<Place, "call" | "stream">,
+  { session_id }: Pick<Session, "session_id">,
+  { since, signal }: Following,
+): AsyncGenerator<FollowedEvent, void, void> {
+  const patience = new Patience(signal);
+  let next = since;
+  for (;;) {
+    const session = await patience.ask(() => place.call("session.get", { session_id }, { signal }));
+    const isOver = hasEnded(session);
+    const before = next;
+    try {
+      const asked = { session_id, since: next, follow: !isOver };
+      for await (const { id, data } of place.stream("session.events", asked, { signal })) {
+        next = id ?? next;
+        patience.reset();
+        yield { id: next, data };
+        if (isLast(session, data)) return;
+      }
+      if (isOver) return;
+      // The host has gone: who asks next starts another one.
+      if (next === before) await patience.endure(cutOff(session_id));
+    } catch (error) {
+      await patience.endure(error);
+    }
+  }
+}
+
+/** Whether nothing more will happen to it. An agent may go on in another life. */
+export function hasEnded({ kind, state }: Pick<Session, "kind" | "state">): boolean {
+  return isEnd(state) && !isParked({ kind, state });
+}
+
+function isEnd(state: SessionState): boolean {
+  return state.kind === "exited" || state.kind === "lost";
+}
+
+function isLast({ kind }: Session, event: AnyEvent): boolean {
+  return event.type === "session.exited" && hasEnded({ kind, state: event.state });
+}
+
+function cutOff(session_id: string): Fault {
+  return new Fault("host_unavailable", `the events of ${session_id} broke off`);
+}

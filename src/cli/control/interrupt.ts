@@ -1,0 +1,18 @@
+import { parseOptions, refuseWords } from "#cli/options.ts";
+import { Fault } from "#contract/fault.ts";
+import { notice, openTarget, printJson, targetOptions } from "./target-options.ts";
+
+/** `reins interrupt`: what runs in the session stops, the session stays. */
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parseOptions(argv, targetOptions);
+  const [word = values.to, ...rest] = positionals;
+  refuseWords(rest);
+  await using target = await openTarget({ ...values, to: word });
+  const { session_id } = target.session;
+  const { signalled } = await target.place.call("session.interrupt", { session_id });
+  if (signalled === 0)
+    throw new Fault("nothing_running", `nothing runs in ${session_id} that could be interrupted`);
+  if (values.json === true) printJson({ session_id, signalled });
+  notice(`interrupted ${session_id}`);
+  return 0;
+}

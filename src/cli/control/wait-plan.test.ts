@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { createPattern, parseWanted } from "./wait-plan.ts";
+
+test.each([
+  [{}, { for: "exit" }],
+  [{ for: "exit" }, { for: "exit" }],
+  [{ for: "needs-answer" }, { for: "needs_answer" }],
+  [{ for: "idle" }, { for: "idle", idle_ms: 2000 }],
+  [{ idle: "5s" }, { for: "idle", idle_ms: 5000 }],
+  [{ text: "a b" }, { for: "text", text: "a b" }],
+  [
+    { for: "regex", regex: "^a" },
+    { for: "regex", pattern: "^a" },
+  ],
+])("%j waits for %j", (values, wanted) => {
+  expect(parseWanted(values)).toEqual(wanted);
+});
+
+test.each([
+  [{ for: "needs_answer" }, "none of exit, idle, text, regex, needs-answer"],
+  [{ for: "text" }, "--text TEXT"],
+  [{ text: "" }, "--text TEXT"],
+  [{ regex: "(" }, "--regex: "],
+  [{ idle: "soon" }, "--idle: "],
+  [{ idle: "0" }, "--idle: "],
+  [{ idle: "2h" }, "--idle: "],
+  [{ for: "exit", idle: "2s" }, "--idle says nothing when exit is waited for"],
+  [{ text: "a", regex: "b" }, "--regex says nothing when text is waited for"],
+])("%j is refused", (values, sentence) => {
+  expect(() => parseWanted(values)).toThrow(sentence);
+});
+
+test("a pattern is one of Unicode and of lines, or of an older spelling", () => {
+  expect(createPattern("^b.$").exec("a\nb\u{1f600}")?.[0]).toBe("b\u{1f600}");
+  expect(createPattern("\\-x").exec("a-x")?.[0]).toBe("-x");
+});

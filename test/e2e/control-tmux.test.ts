@@ -1,0 +1,136 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type Control, eventLines, openControl, SLOW_MS } from "#test/harness/control.ts";
+import { waitFor } from "#test/harness/eventually.ts";
+import { openGatewayProcess } from "#test/harness/gateway-process.ts";
+import { succeed } from "#test/harness/reins.ts";
+import { openTmux } from "#test/harness/tmux.ts";
+
+/** Who serves while the commands run, and what becomes of it in the middle. */
+type Gateway = "absent" | "present" | "killed";
+
+async function openGateway(gateway: Gateway, { reins }: Control) {
+  if (gateway === "absent")
+    return { kill: async () => undefined, [Symbol.asyncDispose]: async () => undefined };
+  const served = await openGatewayProcess({ dataDir: reins.home });
+  const kill = async () => (gateway === "killed" ? await served.kill("SIGKILL") : undefined);
+  return { kill, [Symbol.asyncDispose]: () => served[Symbol.asyncDispose]() };
+}
+
+describe.each(["absent", "present", "killed"] as const)(
+  "while the gateway is %s",
+  { timeout: SLOW_MS },
+  (state) => {
+    test("a run of one terminal is steered from others", async () => {
+      await using control = await openControl("local");
+      const { reins, run } = control;
+      using tmux = openTmux(reins);
+      const [runner, watcher] = [await tmux.open(), await tmux.open()];
+      runner.enter("reins run team.yaml write");
+      const id = await findRun(control, "agent");
+      await using gateway = await openGateway(state, control);
+      watcher.enter("reins watch > watched");
+      expect(await run("wait", "--for", "needs-answer", "--timeout", "30s")).toMatchObject({
+        code: 0,
+      });
+      await gateway.kill();
+      expect((await run("answer", "approve")).stderr).toMatch(new RegExp(`of ${id}: approve\n$`));
+      await runner.shows("It is written.");
+      expect(succeed(await run("wait", "--text", "It is written."))).toBe("It is written.\n");
+      succeed(await run("wait", "--for", "idle"));
+      expect(readFileSync(join(reins.path, "note.txt"), "utf8")).toBe("noted\n");
+      succeed(await run("send", "for ever"));
+      succeed(await run("interrupt"));
+      succeed(await run("wait", "--for", "idle"));
+      succeed(await run("close", id));
+      await watcher.prompts("out$");
+      const watched = readFileSync(join(reins.path, "watched"), "utf8").trimEnd().split("\n");
+      expect(watched.map((line) => JSON.parse(line).type)).toEqual(
+        control
+          .logOf(id)
+          .map((line) => JSON.parse(line).type)
+          .filter((type) => type !== "reply"),
+      );
+      expect(
+        watched
+          .filter((line) => line.includes('"turn.ended"'))
+          .map((line) => JSON.parse(line).reason),
+      ).toEqual(["done", "interrupted"]);
+    });
+
+    test("a shell of one terminal is seen, typed into and waited for from others", async () => {
+      await using control = await openControl("local");
+      const { reins, run } = control;
+      using tmux = openTmux(reins);
+      const runner = await tmux.open();
+      runner.enter("reins run -- env PS1='in$ ' bash --norc --noprofile -i");
+      await runner.prompts("in$");
+      const id = await findRun(control, "terminal");
+      await using gateway = await openGateway(state, control);
+      runner.enter("echo $((6 * 7))");
+      expect(succeed(await run("wait", "--regex", "^42", "--timeout", "30s"))).toBe("42\n");
+      await gateway.kill();
+      await runner.prompts("in$");
+      expect(succeed(await run("screen"))).toBe("in$ echo $((6 * 7))\n42\nin$\n");
+      expect((await run("send", "exit 3")).code).toBe(5);
+      succeed(await run("send", "exit 3", "--takeover"));
+      expect((await run("wait", "--for", "exit", "--to", id)).code).toBe(3);
+      await runner.prompts("out$");
+    });
+  },
+);
+
+async function findRun({ reins }: Control, kind: string): Promise<string> {
+  return await waitFor(
+    `a run of the kind ${kind}`,
+    async () => (await reins.sessions()).find((session) => session.kind === kind)?.session_id,
+    { timeout: 30_000 },
+  );
+}
+
+test("a watch over a server goes on where it was when the server was killed and is back", {
+  timeout: SLOW_MS,
+}, async () => {
+  await using control = await openControl("local");
+  const { reins } = control;
+  const id = await control.agent();
+  await using first = await openGatewayProcess({ dataDir: reins.home });
+  const watching = reins.start(["watch", id, "--remote", first.door.url]);
+  await watching.says("session.title");
+  await first.kill("SIGKILL");
+  succeed(await control.run("send", "turn left", "--to", id));
+  succeed(await control.run("wait", "--text", "Turned left.", id));
+  await using _second = await openGatewayProcess({ dataDir: reins.home, port: first.port });
+  await watching.says("Turned left.");
+  succeed(await control.run("close", id));
+  const { code, stdout } = await watching.ended;
+  expect(code).toBe(0);
+  const types = (lines: string[]) => lines.map((line) => JSON.parse(line).type);
+  expect(types(stdout.trimEnd().split("\n"))).toEqual(
+    types(control.logOf(id)).filter((type) => type !== "reply"),
+  );
+});
+
+test("a watch goes on when the host was killed and is back", { timeout: SLOW_MS }, async () => {
+  await using control = await openControl("local");
+  const { reins } = control;
+  const id = await control.agent();
+  const watching = reins.start(["watch", id]);
+  await watching.says("session.title");
+  const before = await reins.hostPid();
+  process.kill(before ?? 0, "SIGKILL");
+  // The watch has asked again, and so a host is there whose agent is parked.
+  await waitFor("another host", async () => {
+    // While one goes and the other comes the socket may be cut in the middle of a word.
+    const pid = await reins.hostPid().catch(() => undefined);
+    return pid !== undefined && pid !== before;
+  });
+  succeed(await control.run("send", "turn left", "--to", id));
+  await watching.says("Turned left.");
+  succeed(await control.run("close", id));
+  const { code, stdout } = await watching.ended;
+  expect(code).toBe(0);
+  // Each line once, whatever was cut in between.
+  expect(stdout.trimEnd().split("\n")).toEqual(eventLines(control.logOf(id)));
+});
