@@ -72,11 +72,14 @@ test.concurrent("close of an unknown one says so and closes the others", async (
   expect(unknown).toMatchObject({
     code: 8,
     stdout: `${id} SIGHUP\n`,
-    stderr: "reins: there is no session ses_0000000000000000; reins ps -a lists them; reins run -- COMMAND starts one\n",
+    stderr:
+      "reins: there is no session ses_0000000000000000; reins ps -a lists them; reins run -- COMMAND starts one\n",
   });
   const part = await reins.run(["close", "nowhere"]);
   expect(part).toMatchObject({ code: 8, stdout: "" });
-  expect(part.stderr).toBe(`reins: no session's id contains "nowhere"; reins ps -a lists them; reins run -- COMMAND starts one\n`);
+  expect(part.stderr).toBe(
+    `reins: no session's id contains "nowhere"; reins ps -a lists them; reins run -- COMMAND starts one\n`,
+  );
 });
 
 test.concurrent("close of a part that fits several closes none and names them", async () => {

@@ -1,8 +1,8 @@
 import { openLocal } from "#cli/context.ts";
 import { parseOptions } from "#cli/options.ts";
 import { LATE_EXIT } from "#cli/piped.ts";
-import { printable } from "#cli/printable.ts";
 import { createTargetPlace, findTarget } from "#cli/place/target.ts";
+import { printable } from "#cli/printable.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { openLocalTools, parseTime } from "./local-tools.ts";
