@@ -6,12 +6,23 @@ const WORKERS = Math.min(8, Math.max(2, availableParallelism() - 1));
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     // The umask, SIGCHLD and the working directory belong to a process, not to a thread.
     pool: "forks",
     maxWorkers: WORKERS,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     allowOnly: false,
+    projects: [
+      {
+        extends: true,
+        // One process after the other loads the same modules; these tests leave it as they found it.
+        test: {
+          name: "unit",
+          include: ["src/**/*.test.ts", "test/{arch,harness}/**/*.test.ts"],
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: "e2e", include: ["test/e2e/**/*.test.ts"] } },
+    ],
   },
 });

@@ -5,6 +5,8 @@ import { createClient } from "#client/client.ts";
 import { openRemoteBackend } from "#client/runtime.ts";
 import type { TranscriptMessage } from "#contract/agent/message.ts";
 import type { Runtime } from "#contract/agent/runtime.ts";
+import { locateDataDir } from "#host/data-dir.ts";
+import { findHost } from "#host/start-host.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { type GatewayProcess, openGatewayProcess } from "#test/harness/gateway-process.ts";
 import { openTestHost } from "#test/harness/host.ts";
@@ -172,6 +174,11 @@ test("a team writes, serves, asks, is steered, delegates, is killed and goes on"
   ]);
   expect(eventsOf(all, "session.resumed").map(({ life }) => life)).toEqual([2, 3]);
   await second.door.call("session.close", { session_id });
+  // The second host is the gateway's, and nobody else ends it.
+  await second.kill("SIGKILL");
+  using next = await findHost(locateDataDir(dataDir));
+  await next?.call("host.shutdown", {});
+  await next?.closed;
 });
 
 /** The first turn: a command that is asked for, a word in the middle of it, a helper. */
