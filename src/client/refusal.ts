@@ -3,6 +3,8 @@ import type { FaultCode } from "#contract/faults.ts";
 
 /** Of a refusal; more than this is a page of something that stands between. */
 const REFUSAL_BYTES = 64 * 1024;
+/** Of what somebody else has answered, for people to look at. */
+const SHOWN_CHARS = 4096;
 
 /** What a status means when it did not come from Reins. */
 const foreign: Readonly<Record<number, FaultCode>> = {
@@ -18,23 +20,21 @@ const foreign: Readonly<Record<number, FaultCode>> = {
 
 /** A refused request as a fault: in the server's own words, or that the answer was not the server's. */
 export async function readRefusal(response: Response): Promise<Fault> {
-  const text = new TextDecoder().decode(
-    await readBytes(response, REFUSAL_BYTES).catch(() => undefined),
-  );
+  const text = new TextDecoder().decode(await readStart(response, REFUSAL_BYTES));
   const body = findError(text);
-  if (body === undefined) return notReins(response);
+  if (body === undefined) return notReins(response, text);
   const { code, message, details } = body;
   return fromFaultBody({ code, message, details: { ...details, ...retryAfter(response) } });
 }
 
 /** Something answered, but not Reins: a proxy's page, a redirect to a login, another program. */
-export function notReins({ status, url, headers }: Response): Fault {
+export function notReins({ status, url, headers }: Response, said = ""): Fault {
   const code = foreign[status] ?? (status >= 500 ? "internal" : "invalid_request");
   const type = headers.get("content-type") ?? "nothing";
   return new Fault(
     code,
     `the answer did not come from Reins: status ${status} with ${type}; something stands between, or the address is another program's`,
-    { details: { status, url } },
+    { details: { status, url, ...(said === "" ? {} : { body: said.slice(0, SHOWN_CHARS) }) } },
   );
 }
 
@@ -55,6 +55,22 @@ export function isPassing({ code }: Fault): boolean {
   return code === "host_unavailable" || code === "shutting_down";
 }
 
+/** The beginning of an answer that may be cut or endless; the rest is not taken. */
+async function readStart(response: Response, limit: number): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of chunksOf(response)) {
+      chunks.push(chunk.subarray(0, limit - size));
+      size = Math.min(limit, size + chunk.byteLength);
+      if (size === limit) break;
+    }
+  } catch {
+    // What came before it broke off says more than nothing.
+  }
+  return join(chunks, size);
+}
+
 export async function readBytes(
   response: Response,
   limit: number,
@@ -67,6 +83,10 @@ export async function readBytes(
       throw new Fault("payload_too_large", `the answer has more than ${limit} bytes`);
     chunks.push(chunk);
   }
+  return join(chunks, size);
+}
+
+function join(chunks: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size);
   let at = 0;
   for (const chunk of chunks) {

@@ -98,6 +98,25 @@ test("a refusal is thrown at once, and so is an answer that is no stream", async
   expect([refused.asked.length, page.asked.length]).toEqual([1, 1]);
 });
 
+test("of an error body of 10 MB a beginning is read, and the rest is left", async () => {
+  const piece = "x".repeat(64 * 1024);
+  const chunks = Array.from({ length: 160 }, () => piece);
+  const server = createServer([{ status: 418, chunks }]);
+  const reading = take(server.client.stream("session.events", { session_id }), 1);
+  const fault = await reading.catch((error: unknown) => error);
+  expect(fault).toMatchObject({ code: "invalid_request", details: { status: 418 } });
+  expect(fault).toHaveProperty("details.body", "x".repeat(4096));
+});
+
+test("an event of 1 MB comes whole, in whatever pieces", async () => {
+  const text = "long ".repeat(200_000);
+  const line = `id: 9\ndata: ${JSON.stringify({ text })}\n\n`;
+  const chunks = line.match(/[\s\S]{1,40000}/g) ?? [];
+  const server = createServer([{ chunks }]);
+  const [item] = await take(server.client.stream("session.events", { session_id }), 1);
+  expect(item).toEqual({ id: 9, data: { text } });
+});
+
 test("gives up after ten attempts in a row that said nothing, and waits longer each time", async () => {
   const server = createServer([]);
   await expect(take(server.client.stream("sessions.watch", {}), 1)).rejects.toMatchObject({
@@ -197,7 +216,8 @@ function createServer(scripts: readonly Script[]) {
         else if (script.isOpen !== true) controller.close();
       },
     });
-    return new Response(body, { headers: { "Content-Type": "text/event-stream" } });
+    const headers = { "Content-Type": "text/event-stream" };
+    return new Response(body, { status: script.status ?? 200, headers });
   };
   const pause = (ms: number) => {
     pauses.push(ms);

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { type Control, eventLines, openControl, SLOW_MS } from "#test/harness/control.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openGatewayProcess } from "#test/harness/gateway-process.ts";
+import { startProto } from "#test/harness/proto.ts";
 import { succeed } from "#test/harness/reins.ts";
 import { openTmux } from "#test/harness/tmux.ts";
 
@@ -76,6 +77,30 @@ describe.each(["absent", "present", "killed"] as const)(
       expect((await run("send", "exit 3")).code).toBe(5);
       succeed(await run("send", "exit 3", "--takeover"));
       expect((await run("wait", "--for", "exit", "--to", id)).code).toBe(3);
+      await runner.prompts("out$");
+    });
+
+    test("a program and another terminal get to the same run", async () => {
+      await using control = await openControl("local");
+      const { reins, run } = control;
+      using tmux = openTmux(reins);
+      const [runner, other] = [await tmux.open(), await tmux.open()];
+      runner.enter("reins run -- env PS1='in$ ' bash --norc --noprofile -i");
+      await runner.prompts("in$");
+      const id = await findRun(control, "terminal");
+      await using gateway = await openGateway(state, control);
+      const proto = await startProto(reins, ["--to", id]);
+      expect(proto.lines()[0]).toMatchObject({ type: "ready", session_id: id, kind: "terminal" });
+      await gateway.kill();
+      other.enter(`reins attach --takeover ${id}`);
+      await other.prompts("in$");
+      other.enter("echo $((6 * 7))");
+      await runner.shows(/^42$/m);
+      expect(await proto.ask({ id: 1, type: "status" })).toMatchObject({ id: 1 });
+      proto.running.child.stdin?.end();
+      expect((await proto.running.ended).code).toBe(0);
+      succeed(await run("close", id));
+      await other.prompts("out$");
       await runner.prompts("out$");
     });
   },
