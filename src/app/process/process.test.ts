@@ -103,10 +103,15 @@ test("a command that cannot be waited for is started all the same, and says its 
   const waits = Array.from({ length: limits.waits }, () =>
     tools.call("process_wait", { process_id, timeout: "1h" }, { signal }).catch(() => undefined),
   );
-  const refused = await waitFor("no room for one more wait", async () => {
-    const result = await tools.execute("echo ran; exec sleep 0.5", { timeout: "10s" });
-    return result.running && result;
-  });
+  // A thousand waits take their time to arrive where everything else runs at once.
+  const refused = await waitFor(
+    "no room for one more wait",
+    async () => {
+      const result = await tools.execute("echo ran; exec sleep 0.5", { timeout: "10s" });
+      return result.running && result;
+    },
+    { timeout: 40_000 },
+  );
   expect(refused).toMatchObject({ success: false, running: true });
   expect(refused.background_process_id).toMatch(/^ses_/);
   expect(refused.error).toContain(`${limits.waits} waits are under way`);

@@ -159,11 +159,13 @@ test("nobody sees anything before the session is known", async () => {
 
 test("the end of the host is the end of the listener", async () => {
   await using host = await openTestHost();
-  const { session_id } = await host.create(sleep);
+  const { session_id, pid } = await host.create(sleep);
   await using listener = await openRunListener(optionsOf(host));
   await listener.serve(session_id);
   expect(recordsOf(host)).toHaveLength(1);
   await host.kill("SIGKILL");
+  // The next host would end it, and there is none.
+  process.kill(pid ?? 0, "SIGKILL");
   await listener.ended;
   expect(recordsOf(host)).toEqual([]);
 });
