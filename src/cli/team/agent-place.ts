@@ -1,12 +1,11 @@
-import { readFileSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import type { SessionOperations } from "#app/session.ts";
 import { readTeamFile } from "#app/team/team-file.ts";
 import { describeCaller, findDataDir, ownCommand } from "#cli/context.ts";
+import { findToken, parseRemote } from "#cli/place/remote.ts";
 import { findTaskPlaces } from "#cli/place/task-places.ts";
 import type { RuntimeBackend } from "#contract/agent/runtime.ts";
 import type { TeamSource } from "#contract/agent/spec.ts";
-import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { isFile, isTeamFile } from "./team-word.ts";
 
@@ -45,7 +44,7 @@ export function findLocalSource(team: string): TeamSource {
 }
 
 async function openRemotePlace(remote: string): Promise<AgentPlace> {
-  const url = parseUrl(remote);
+  const url = parseRemote(remote);
   const [{ createClient }, { openRemoteBackend }] = await Promise.all([
     import("#client/client.ts"),
     import("#client/runtime.ts"),
@@ -72,31 +71,4 @@ function readSource(team: string): TeamSource {
 
 function isTeamPath(team: string): boolean {
   return isTeamFile(team) || team.includes("/") || isFile(team);
-}
-
-function parseUrl(remote: string): URL {
-  const url = URL.parse(remote);
-  if (url !== null && /^https?:$/.test(url.protocol)) return url;
-  throw new Fault(
-    "invalid_request",
-    `--remote: ${JSON.stringify(remote)} does not look like http://127.0.0.1:7346`,
-  );
-}
-
-/** The administrator's token of this machine is for servers of this machine: nobody else is shown it. */
-function findToken({ hostname }: URL): string {
-  const { REINS_TOKEN: given } = process.env;
-  if (given !== undefined && given !== "") return given;
-  if (!/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname))
-    throw new Fault("unauthenticated", `${hostname} wants a token: put it into REINS_TOKEN`);
-  const path = join(findDataDir(), "token");
-  try {
-    return readFileSync(path, "utf8").trim();
-  } catch (error) {
-    throw new Fault(
-      "unauthenticated",
-      `there is no token: put one into REINS_TOKEN; ${path} cannot be read`,
-      { cause: error },
-    );
-  }
 }
