@@ -8,6 +8,7 @@ const COLOUR = /\u001b\[(?:\d+;)*(?:[34][0-8]|9[0-7]|10[0-7])[;m]/;
 test.concurrent.each([
   { set: "NO_COLOR=1", has: false },
   { set: "NO_COLOR=", has: true },
+  { set: "CI=true NO_COLOR=", has: true },
 ])("with $set there are colours: $has", async ({ set, has }) => {
   await using reins = await openReins();
   using chat = await openChatPane(reins);

@@ -111,14 +111,27 @@ function hasColours(): boolean {
   return no === undefined || no === "";
 }
 
-/** React looks at the environment once, when it is loaded; what we start later must not see what it saw. */
+/** What React, Ink and its colours look for once, when they are loaded: `canChat` has already seen that a person is here. */
+const WHILE_LOADING: Readonly<Record<string, string | undefined>> = {
+  NODE_ENV: "production",
+  CI: undefined,
+  CONTINUOUS_INTEGRATION: undefined,
+};
+
+/** What we start later must see the environment as it was. */
 async function loadApp() {
-  const { NODE_ENV: before } = process.env;
-  process.env.NODE_ENV = "production";
+  const before = Object.keys(WHILE_LOADING).map((name) => [name, process.env[name]] as const);
+  setEnvironment(Object.entries(WHILE_LOADING));
   try {
     return await import("#cli/chat-view/chat-app.ts");
   } finally {
-    if (before === undefined) delete process.env.NODE_ENV;
-    else process.env.NODE_ENV = before;
+    setEnvironment(before);
+  }
+}
+
+function setEnvironment(entries: readonly (readonly [string, string | undefined])[]): void {
+  for (const [name, value] of entries) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
   }
 }
