@@ -8,6 +8,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, test } from "vitest";
+import * as z from "zod";
 import { waitFor } from "#test/harness/eventually.ts";
 import { binPath } from "#test/harness/host.ts";
 import { type Era, textOf } from "#test/harness/mcp.ts";
@@ -318,14 +319,28 @@ test("a client that goes away leaves its turn running", async () => {
 test("who asks for progress hears which tools are called", async () => {
   await using reins = await openReins();
   await using team = await openTeam(reins);
-  const heard: { progress: number; message?: string | undefined }[] = [];
+  // The client forgets who wants progress when the answer comes in the same read, so what arrives is looked at here.
+  const arrived: unknown[] = [];
+  const { transport } = team.client;
+  const { onmessage } = transport ?? {};
+  if (transport === undefined || onmessage === undefined) throw new Error("it is not connected");
+  transport.onmessage = (message, extra) => {
+    arrived.push(message);
+    onmessage(message, extra);
+  };
   await team.client.callTool(
     { name: "root", arguments: { message: "write" } },
-    { onprogress: (progress) => heard.push(progress) },
+    { onprogress: () => undefined },
   );
+  const heard = arrived.flatMap((message) => Progress.safeParse(message).data?.params ?? []);
   expect(heard.map(({ message }) => message)).toContain("root: write_file");
   const numbers = heard.map(({ progress }) => progress);
   expect(numbers).toEqual([...new Set(numbers)].toSorted((one, other) => one - other));
+});
+
+const Progress = z.object({
+  method: z.literal("notifications/progress"),
+  params: z.object({ progress: z.number(), message: z.string().optional() }),
 });
 
 test("some agents can be chosen, and what contradicts is refused", async () => {
