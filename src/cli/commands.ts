@@ -1,18 +1,4 @@
-/** What `reins` can do. Plain data and lazy imports: a command loads nothing but itself. */
-export interface CommandSpec {
-  readonly summary: string;
-  readonly usage: string;
-  readonly options: readonly (readonly [flag: string, meaning: string])[];
-  readonly examples: readonly string[];
-  /** Not shown in the list of commands. */
-  readonly hidden?: boolean;
-  /** Its words are a program and its options, so `--help` behind them is not ours. */
-  readonly takesProgram?: boolean;
-  readonly load: () => Promise<{ readonly run: Command }>;
-}
-
-/** Gets the words behind the command's name and answers the exit code. */
-export type Command = (argv: readonly string[]) => Promise<number>;
+import type { CommandSpec } from "./command-spec.ts";
 
 const DATA_DIR_OPTION = [
   "--data-dir DIR",
@@ -25,6 +11,7 @@ const REMOTE_OPTION = [
   "on that server, with the token in $REINS_TOKEN or this machine's own",
 ] as const;
 
+/** What `reins` can do. Plain data and lazy imports: a command loads nothing but itself. */
 export const commands: Readonly<Record<string, CommandSpec>> = {
   run: {
     summary: "Start a command, a shell or a team of agents that outlives this terminal.",
@@ -32,7 +19,7 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
     options: [
       ["-d, --detach", "start it and return at once; prints its id"],
       ["--tty, --no-tty", "with or without a terminal (default: as stdin is)"],
-      ["--cwd DIR", "where to run (default: here)"],
+      ["--cwd DIR", "where to run (default: here; with --remote a path there, and needed)"],
       ["--idle-timeout SECONDS", "close it after so long without input or output"],
       ["--lifetime SECONDS", "close it after so long"],
       ["--title TEXT", "a name for people"],
@@ -61,10 +48,12 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       "reins run -- npm test",
       "reins run -d --tty -- htop",
       "reins run -d --listen 127.0.0.1:0 -- npm start",
+      "reins run --remote http://127.0.0.1:7346 --cwd /srv/website -- npm test",
       "reins run team.yaml",
       'reins run team.yaml --exec "Fix the tests." "Now the docs."',
     ],
     takesProgram: true,
+    findOwnWords: async (words) => (await import("./run.ts")).findOwnWords(words),
     load: () => import("./run.ts"),
   },
   exec: {
@@ -126,9 +115,14 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       ["--view", "only watch"],
       ["--since N", "replay from this offset (default: the last part); not for agents"],
       ["--to TARGET", "which one (default: the newest)"],
-      ["--remote URL", "an agent on that server"],
+      REMOTE_OPTION,
     ],
-    examples: ["reins attach", "reins attach ses_4k2m", "reins attach --view ses_4k2m"],
+    examples: [
+      "reins attach",
+      "reins attach ses_4k2m",
+      "reins attach --view ses_4k2m",
+      "reins attach --remote http://127.0.0.1:7346 ses_4k2m",
+    ],
     load: () => import("./attach.ts"),
   },
   ps: {
@@ -270,6 +264,7 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       "reins serve [options] | reins serve mcp [options] | reins serve mcp TEAM [options] | reins serve mcp --attach[=TARGET]",
     options: [
       ["--listen HOST:PORT", "where (default: 127.0.0.1:7346; port 0 picks one)"],
+      ["--any-port", "take another port that is free when that one is not"],
       ["--public-url URL", "how the world sees it, when something stands before it"],
       ["--tls-cert FILE", "with --tls-key: serve TLS"],
       ["--tls-key FILE", "the key of the certificate"],
@@ -289,6 +284,13 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       "reins serve mcp --attach=ses_4k2m",
     ],
     load: () => import("./serve.ts"),
+  },
+  open: {
+    summary: "Open the page of a server in a browser, which is let in by a single-use ticket.",
+    usage: "reins open [options]",
+    options: [["--print", "start no browser"], REMOTE_OPTION, DATA_DIR_OPTION, JSON_OPTION],
+    examples: ["reins open", "reins open --print", "reins open --remote https://reins.example.org"],
+    load: () => import("./admin/open.ts"),
   },
   proto: {
     summary: "Steer a run from a program: one JSON object a line, both ways.",

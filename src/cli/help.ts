@@ -1,4 +1,5 @@
-import { type CommandSpec, commands } from "./commands.ts";
+import type { CommandSpec } from "./command-spec.ts";
+import { commands } from "./commands.ts";
 
 export function describeAll(): string {
   const shown = Object.entries(commands).filter(([, spec]) => spec.hidden !== true);

@@ -1,4 +1,5 @@
-import { type CommandSpec, commands } from "./commands.ts";
+import type { CommandSpec } from "./command-spec.ts";
+import { commands } from "./commands.ts";
 import { exitCodeOf, sayFault } from "./exit.ts";
 
 const USAGE_EXIT = 2;
@@ -15,13 +16,8 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
   if (name === "--help" || name === "-h" || name === "help") return await showHelp(rest[0]);
   const spec = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (spec === undefined) {
-    process.stderr.write(
-      `reins: there is no command ${JSON.stringify(name)}; reins --help lists them\n`,
-    );
-    return USAGE_EXIT;
-  }
-  if (wantsHelp(spec, rest)) return await showHelp(name);
+  if (spec === undefined) return await refuseName(name);
+  if (await wantsHelp(spec, rest)) return await showHelp(name);
   endQuietlyWithReader();
   try {
     const { run } = await spec.load();
@@ -44,17 +40,36 @@ function endQuietlyWithReader(): void {
 }
 
 async function showHelp(name: string | undefined): Promise<number> {
-  const { describeAll, describeCommand } = await import("./help.ts");
   const spec = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (name !== undefined && spec === undefined && !isHelp(name)) return await refuseName(name);
+  const { describeAll, describeCommand } = await import("./help.ts");
   process.stdout.write(spec === undefined ? describeAll() : describeCommand(spec));
   return 0;
 }
 
-function wantsHelp({ takesProgram }: CommandSpec, words: readonly string[]): boolean {
-  const end = words.indexOf("--");
-  const ours = end < 0 ? words : words.slice(0, end);
-  const first = takesProgram === true ? ours.findIndex((word) => !word.startsWith("-")) : -1;
-  return (first < 0 ? ours : ours.slice(0, first)).some(
-    (word) => word === "--help" || word === "-h",
+async function refuseName(name: string): Promise<number> {
+  const { findNearest } = await import("#base/nearest.ts");
+  const shown = Object.keys(commands).filter((each) => commands[each]?.hidden !== true);
+  const nearest = findNearest(name, shown);
+  const meant = nearest === undefined ? "" : `did you mean reins ${nearest}? `;
+  process.stderr.write(
+    `reins: there is no command ${JSON.stringify(name)}; ${meant}reins --help lists them\n`,
   );
+  return USAGE_EXIT;
+}
+
+async function wantsHelp(
+  { takesProgram, findOwnWords }: CommandSpec,
+  words: readonly string[],
+): Promise<boolean> {
+  const end = words.indexOf("--");
+  const before = end < 0 ? words : words.slice(0, end);
+  if (!before.some(isHelp)) return false;
+  if (findOwnWords !== undefined) return (await findOwnWords(before)).some(isHelp);
+  const first = takesProgram === true ? before.findIndex((word) => !word.startsWith("-")) : -1;
+  return (first < 0 ? before : before.slice(0, first)).some(isHelp);
+}
+
+function isHelp(word: string): boolean {
+  return word === "--help" || word === "-h";
 }

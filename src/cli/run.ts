@@ -1,5 +1,6 @@
 import { fstatSync } from "node:fs";
 import { resolve } from "node:path";
+import { Fault } from "#contract/fault.ts";
 import type { TaskId } from "#contract/ids.ts";
 import type { OperationInput } from "#contract/operations.ts";
 import { findDataDir, openLocal } from "./context.ts";
@@ -23,6 +24,7 @@ const options = {
   "idle-timeout": { type: "string" },
   lifetime: { type: "string" },
   task: { type: "string" },
+  remote: { type: "string" },
   "on-event": { type: "string", multiple: true },
   ...listenOptions,
 } as const;
@@ -32,16 +34,26 @@ const VALUED = [
   "--idle-timeout",
   "--lifetime",
   "--task",
+  "--remote",
   "--on-event",
   ...LISTEN_VALUED,
 ];
 
 export async function run(argv: readonly string[]): Promise<number> {
-  if (meansTeam(argv, { dataDir: findDataDir(), commandValued: VALUED })) {
+  if (isTeam(argv)) {
     const { runTeam } = await import("./team/run-team.ts");
     return await runTeam(argv);
   }
   return await runCommand(argv);
+}
+
+/** Behind a team all words are ours; behind a command none is. */
+export function findOwnWords(words: readonly string[]): readonly string[] {
+  return isTeam(words) ? words : splitCommand(words, VALUED).ours;
+}
+
+function isTeam(argv: readonly string[]): boolean {
+  return meansTeam(argv, { dataDir: findDataDir(), commandValued: VALUED });
 }
 
 async function runCommand(argv: readonly string[]): Promise<number> {
@@ -55,6 +67,12 @@ async function runCommand(argv: readonly string[]): Promise<number> {
   const forwardsInput = !isAttached && !isDetached && hasInput();
   const request = createRequest(values, { command, isTerminal, forwardsInput });
   const hooks = await readEventHooks(values["on-event"] ?? [], { isDetached });
+  if (values.remote !== undefined) {
+    refuseListener(values);
+    const { runThere } = await import("./remote/run.ts");
+    const { remote } = values;
+    return await runThere({ remote, request, hooks, isDetached, isAttached, json, forwardsInput });
+  }
   using listener = await openListenerFor(values);
   using local = await openLocal(await findTaskPlaces(values.task));
   const session = await local.operations["session.create"](request);
@@ -99,12 +117,25 @@ function createRequest(values: Values, plan: Plan): OperationInput<"session.crea
     title: values.title,
     // Checked where it is looked for.
     task_id: values.task as TaskId | undefined,
-    work_dir: values.cwd === undefined ? undefined : resolve(values.cwd),
+    work_dir: locate(values),
     idle_timeout_ms: parseSeconds(values["idle-timeout"], "idle-timeout"),
     lifetime_ms: parseSeconds(values.lifetime, "lifetime"),
     ...(process.stdout.isTTY && plan.isTerminal ? currentSize() : {}),
     stdin: plan.forwardsInput,
   };
+}
+
+/** A path of the server is the server's to read. */
+function locate({ cwd, remote }: Values): string | undefined {
+  return cwd === undefined || remote !== undefined ? cwd : resolve(cwd);
+}
+
+function refuseListener(values: Values): void {
+  if (pickListenFlags(values) === undefined) return;
+  throw new Fault(
+    "invalid_request",
+    "--listen serves a run of this machine; one behind --remote has that address",
+  );
 }
 
 /** Whether somebody may have something to say on our stdin: a pipe, a file or a socket, not /dev/null. */

@@ -114,7 +114,7 @@ test("an event of 1 MB comes whole, in whatever pieces", async () => {
   const chunks = line.match(/[\s\S]{1,40000}/g) ?? [];
   const server = createServer([{ chunks }]);
   const [item] = await take(server.client.stream("session.events", { session_id }), 1);
-  expect(item).toEqual({ id: 9, data: { text } });
+  expect(item).toEqual({ id: 9, data: { text }, text: JSON.stringify({ text }) });
 });
 
 test("gives up after ten attempts in a row that said nothing, and waits longer each time", async () => {

@@ -122,7 +122,7 @@ async function* broken(
 function toItem({ id, event, data }: SseEvent): StreamItem<unknown> {
   const value = parseObject(data);
   if (value === undefined) throw new Fault("internal", "an event of the stream is no JSON object");
-  if (id !== undefined) return { id: Number(id), data: value };
+  if (id !== undefined) return { id: Number(id), data: value, text: data };
   if (event !== "error") return { data: value };
   const details = { in_stream: true };
   throw fromFaultBody({ code: String(value.code), message: String(value.message), details });

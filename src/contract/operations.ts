@@ -37,6 +37,8 @@ type Answers<N extends OperationName> = (typeof operations)[N]["answers"];
 export interface StreamItem<T> {
   readonly id?: number | undefined;
   readonly data: T;
+  /** The very text that `data` was read from, where there is one: who passes it on need not write it anew. */
+  readonly text?: string | undefined;
 }
 
 /** A file on its way. */

@@ -48,6 +48,13 @@ test("an event has its id, its name and its data on one line", () => {
   expect(formatEvent({ data: [1] })).toBe("data: [1]\n\n");
 });
 
+test("what was read from a text is said in that text, unless a line end is in it", () => {
+  expect(formatEvent({ id: 7, data: { n: 100 }, text: ' {"n": 1e2 } ' })).toBe(
+    'id: 7\ndata:  {"n": 1e2 } \n\n',
+  );
+  expect(formatEvent({ data: { n: 100 }, text: '{"n":\r1e2}' })).toBe('data: {"n":100}\n\n');
+});
+
 test("a quiet stream says that it is alive, once until that was taken", async () => {
   const { clock, next } = open(held(() => undefined));
   const first = next();

@@ -73,8 +73,10 @@ function formatError(error: unknown): string {
   return formatEvent({ data: { type: "error", ...sayFault(error) } });
 }
 
-export function formatEvent({ id, data }: StreamItem<unknown>): string {
+export function formatEvent({ id, data, text }: StreamItem<unknown>): string {
   const type =
     typeof data === "object" && data !== null && "type" in data ? `event: ${data.type}\n` : "";
-  return `${id === undefined ? "" : `id: ${id}\n`}${type}data: ${JSON.stringify(data)}\n\n`;
+  // As it was written; but a line end, which JSON allows between its words, would end the field.
+  const said = text === undefined || /[\r\n]/.test(text) ? JSON.stringify(data) : text;
+  return `${id === undefined ? "" : `id: ${id}\n`}${type}data: ${said}\n\n`;
 }

@@ -27,6 +27,57 @@ test.concurrent("help tells of every command how it is used", async () => {
   expect(await reins.hostPid()).toBeUndefined();
 });
 
+test.concurrent("a name that is no command's is refused, and the nearest one is named", async () => {
+  await using reins = await openReins();
+  const table: [words: string[], said: string][] = [
+    [["help", "atach"], "did you mean reins attach?"],
+    [["help", "xylophone"], '"xylophone"; reins --help lists them'],
+    [["wacth"], "did you mean reins watch?"],
+    [["constructor"], '"constructor"; reins --help lists them'],
+  ];
+  for (const [words, said] of table)
+    expect(await reins.run(words), words.join(" ")).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining(said),
+    });
+  expect(await reins.run(["help", "--help"])).toMatchObject({ code: 0, stdout: describeAll() });
+});
+
+test.concurrent("help is asked for behind a team and behind values, and a command keeps its own", async () => {
+  await using reins = await openReins();
+  const help = { code: 0, stdout: describeCommand(commands.run ?? never()), stderr: "" };
+  for (const words of [
+    "team.yaml --help",
+    "team.yaml prompt -h",
+    "--title x --help",
+    "--help -- ls",
+  ])
+    expect(await reins.run(["run", ...words.split(" ")]), words).toMatchObject(help);
+  const command = await reins.run(["run", "--no-tty", "sh", "-c", 'echo "$0"', "--help"]);
+  expect(command).toMatchObject({ code: 0, stdout: "--help\n" });
+});
+
+test.concurrent("--on-event names the type that is nearest to one that does not exist", async () => {
+  await using reins = await openReins();
+  const table: [hook: string, said: string][] = [
+    ["turn.end=true", 'no event of the type "turn.end"; did you mean turn.ended?'],
+    ["sesion.exited=true", "did you mean session.exited?"],
+    ["lunch=true", "some are turn.ended"],
+  ];
+  for (const [hook, said] of table)
+    expect(await reins.run(["run", "--on-event", hook, "--", "true"]), hook).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining(said),
+    });
+  expect(await reins.hostPid()).toBeUndefined();
+});
+
+function never(): never {
+  throw new Error("it is in the table");
+}
+
 /** What a command says of words that it does not understand. */
 const MISUNDERSTOOD =
   /Unknown option|there is no use for|argument missing|is ambiguous|there is no (?:command|reins|setting|completion)|which shell|is not a (?:number|time)|exclude each other|Unexpected argument|does not take an argument/;

@@ -140,6 +140,45 @@ describe("reins run --listen", () => {
     expect(existsSync(path)).toBe(false);
   });
 
+  test.concurrent("is asked over its unix socket, but not for what goes over a WebSocket", async () => {
+    await using reins = await openReins();
+    const shell = ["env", "PS1=in$ ", "bash", "--norc", "--noprofile", "-i"];
+    succeed(await reins.run(["run", "-d", "--tty", "--listen", "./run.sock", "--", ...shell]));
+    const { session_id: id } = await recordIn(reins);
+    const remote = ["--remote", `unix:${join(reins.path, "run.sock")}`];
+    const there = (...args: string[]) => reins.run([...args, ...remote]);
+    expect(JSON.parse(succeed(await there("ps", "--json"))).sessions).toMatchObject([
+      { session_id: id },
+    ]);
+    const watching = reins.start(["watch", ...remote]);
+    await watching.says("session.opened");
+    succeed(await there("send", "echo $((6 * 7))"));
+    expect(succeed(await there("wait", "--regex", "^42", "--timeout", "30s"))).toBe("42\n");
+    expect(succeed(await there("screen"))).toContain("\n42\n");
+    expect(succeed(await there("export"))).toContain("42");
+    for (const command of ["attach", "logs"])
+      expect(await there(command)).toMatchObject({
+        code: 12,
+        stdout: "",
+        stderr: expect.stringContaining("without --remote the run is reached through the host"),
+      });
+    expect(await there("screen", "--to", "ses_0000000000000000")).toMatchObject({ code: 8 });
+    expect(await reins.run(["watch", "--remote", "unix:./other.sock"])).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("REINS_TOKEN"),
+    });
+    const env = { REINS_TOKEN: "given" };
+    expect(await reins.run(["screen", "--remote", "unix:./other.sock"], { env })).toMatchObject({
+      code: 7,
+    });
+    expect(await reins.run(["screen", "--remote", "unix:./run.sock"])).toMatchObject({ code: 0 });
+    succeed(await there("close", id));
+    expect(await watching.ended).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("session.exited"),
+    });
+  });
+
   test.concurrent("serves an agent, whose name the record has, also between its lives", async () => {
     await using reins = await openReins();
     writeFileSync(join(reins.path, "team.yaml"), scripted(STEPS));

@@ -49,7 +49,8 @@ async function* followEvents(
     const to = Math.max(watch.eventsTail, isOver ? events.tail() : 0);
     for await (const item of readEvents(events, next, to)) {
       next = item.id;
-      if (item.data !== undefined) yield { id: item.id, data: item.data };
+      const { id, data, text } = item;
+      if (data !== undefined) yield { id, data, text };
     }
     if (isOver) return;
     await watch.until(
@@ -70,6 +71,8 @@ interface ReadEvent {
   readonly id: number;
   /** Undefined for a range that holds no event: half a line that a crash left, a worker's answer to whoever asked it. */
   readonly data: AnyEvent | undefined;
+  /** The line as it stands in the log. */
+  readonly text?: string;
 }
 
 /** A line whose end is not there yet is left for the next time. */
@@ -79,7 +82,8 @@ async function* readEvents(
   to: number,
 ): AsyncGenerator<ReadEvent, void, void> {
   for await (const line of lines(readRange(events, from, { to, limit: CHUNK_BYTES }))) {
-    if (line.kind === "line") yield { id: line.end_offset, data: eventOf(line.value) };
+    if (line.kind === "line")
+      yield { id: line.end_offset, data: eventOf(line.value), text: line.text };
     else if (line.reason !== "unfinished") yield { id: line.to, data: undefined };
   }
 }

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type CommandSpec, commands } from "#cli/commands.ts";
+import type { CommandSpec } from "#cli/command-spec.ts";
+import { commands } from "#cli/commands.ts";
 import { runProgram } from "#test/harness/run-program.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 import { renderBash } from "./bash.ts";

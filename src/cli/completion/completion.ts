@@ -1,4 +1,4 @@
-import type { Command, CommandSpec } from "#cli/commands.ts";
+import type { Command, CommandSpec } from "#cli/command-spec.ts";
 import { parseOptions, refuseWords } from "#cli/options.ts";
 import { Fault } from "#contract/fault.ts";
 import { renderBash } from "./bash.ts";

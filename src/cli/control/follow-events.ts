@@ -9,6 +9,8 @@ export interface FollowedEvent {
   /** Behind the event: where the next one begins. */
   readonly id: number;
   readonly data: AnyEvent;
+  /** The line of the log, byte for byte: what is passed on is this and not `data` written anew. */
+  readonly text: string;
 }
 
 export interface Following {
@@ -33,10 +35,10 @@ export async function* followEvents(
     const before = next;
     try {
       const asked = { session_id, since: next, follow: !isOver };
-      for await (const { id, data } of place.stream("session.events", asked, { signal })) {
+      for await (const { id, data, text } of place.stream("session.events", asked, { signal })) {
         next = id ?? next;
         patience.reset();
-        yield { id: next, data };
+        yield { id: next, data, text: text ?? JSON.stringify(data) };
         if (isLast(session, data)) return;
       }
       if (isOver) return;

@@ -3,7 +3,7 @@ import type { StreamItem } from "#contract/operations.ts";
 import type { SessionState } from "#contract/session-state.ts";
 import { followEvents } from "./follow-events.ts";
 import type { Target } from "./target-options.ts";
-import { createPattern, type Wanted } from "./wait-plan.ts";
+import type { Wanted } from "./wait-plan.ts";
 
 export interface Waiting extends Pick<Target, "place" | "session"> {
   readonly since: number | "tail" | undefined;
@@ -65,14 +65,14 @@ async function waitForWords(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { session_id } = session;
-  const find = createFinder(wanted);
+  using finder = await openFinder(wanted);
   let next = since === "tail" ? session.events_tail : since;
-  const search = async (events: AsyncIterable<StreamItem<AnyEvent>>) => {
+  const search = async (events: AsyncIterable<StreamItem<AnyEvent>>, until?: AbortSignal) => {
     for await (const { id, data } of events) {
       next = id ?? next;
       // What a sub-agent says, it says to the agent.
       if (data.type !== "message.end" || data.subagent_id !== undefined) continue;
-      const text = find(data.text);
+      const text = await finder.find(data.text, until);
       if (text !== undefined) return { matched: true, for: wanted.for, text, ended: false };
     }
     return undefined;
@@ -81,13 +81,32 @@ async function waitForWords(
   const said = place.stream("session.events", { session_id, since: next, follow: false });
   const found = await search(said);
   if (found !== undefined) return found;
-  const coming = await search(followEvents(place, session, { since: next, signal }));
+  const coming = await search(followEvents(place, session, { since: next, signal }), signal);
   return coming ?? { matched: false, for: wanted.for, ended: true };
 }
 
-function createFinder(wanted: Exclude<Heard, { for: "idle" }>) {
+interface Finder extends Disposable {
+  /** What of it was waited for. */
+  find(said: string, signal?: AbortSignal): Promise<string | undefined>;
+}
+
+/** A pattern may take longer than anybody lives: it runs where it can be stopped, and one that is too slow is refused. */
+async function openFinder(wanted: Exclude<Heard, { for: "idle" }>): Promise<Finder> {
   if (wanted.for === "text")
-    return (said: string) => (said.includes(wanted.text) ? wanted.text : undefined);
-  const pattern = createPattern(wanted.pattern);
-  return (said: string) => pattern.exec(said)?.[0];
+    return {
+      find: async (said) => (said.includes(wanted.text) ? wanted.text : undefined),
+      [Symbol.dispose]: () => undefined,
+    };
+  const { openPatterns } = await import("#app/read/patterns.ts");
+  using stack = new DisposableStack();
+  const search = stack.use(openPatterns()).create(wanted.pattern);
+  // The thread by itself keeps no process alive, and over a server there may be nothing else.
+  const alive = setInterval(() => undefined, TIMER_MS);
+  stack.defer(() => clearInterval(alive));
+  const owned = stack.move();
+  return {
+    find: async (said, signal) =>
+      (await search.find({ bytes: Buffer.from(said), from: 0 }, signal))?.text,
+    [Symbol.dispose]: () => owned.dispose(),
+  };
 }

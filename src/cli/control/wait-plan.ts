@@ -32,22 +32,22 @@ export function parseWanted(values: WaitValues): Wanted {
   if (kind === "idle") return { for: "idle", idle_ms: parseIdle(values.idle) };
   if (kind === "text") return { for: "text", text: getPattern(text, "text") };
   const pattern = getPattern(regex, "regex");
-  createPattern(pattern);
+  checkPattern(pattern);
   return { for: "regex", pattern };
 }
 
-/** As the waits for output read it: by lines, and as Unicode where that is possible. */
-export function createPattern(source: string): RegExp {
-  try {
-    return new RegExp(source, "mu");
-  } catch {
-    // Older spellings are patterns as well, but not of Unicode.
+/** What is no pattern is refused before anything is asked. Older spellings are patterns as well, but not of Unicode. */
+function checkPattern(source: string): void {
+  let problem: unknown;
+  for (const flags of ["mu", "m"]) {
+    try {
+      new RegExp(source, flags);
+      return;
+    } catch (error) {
+      problem = error;
+    }
   }
-  try {
-    return new RegExp(source, "m");
-  } catch (error) {
-    throw new Fault("invalid_request", `--regex: ${String(error)}`, { cause: error });
-  }
+  throw new Fault("invalid_request", `--regex: ${String(problem)}`, { cause: problem });
 }
 
 function findKind(values: WaitValues): Kind {

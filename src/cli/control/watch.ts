@@ -25,8 +25,8 @@ export async function run(argv: readonly string[]): Promise<number> {
     const { place, session } = target;
     notice(`watching ${session.session_id}; Ctrl-C leaves`);
     const from = since === "tail" ? session.events_tail : since;
-    for await (const { data } of followEvents(place, session, { since: from, signal })) {
-      const line = values.pretty === true ? describeEvent(data) : JSON.stringify(data);
+    for await (const { data, text } of followEvents(place, session, { since: from, signal })) {
+      const line = values.pretty === true ? describeEvent(data) : text;
       if (line !== undefined) await writeTo(process.stdout, Buffer.from(`${line}\n`));
     }
   } catch (error) {

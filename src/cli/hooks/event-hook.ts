@@ -14,6 +14,7 @@ export const EVERY_EVENT = "*";
 /** Of one run, those of the config file among them. */
 const HOOKS = 32;
 const FALLBACK_SHELL = "/bin/sh";
+const SOME_TYPES = "turn.ended, approval.requested, error and session.exited; * is every one";
 
 /**
  * Those of the flags, then those of the config file. What is wrong is found before anything is started. Somebody has to
@@ -30,6 +31,7 @@ export async function readEventHooks(
     );
   if (isDetached) return [];
   const flags = words.map((word) => parseEventHook(word));
+  if (flags.length > 0) await checkTypes(flags);
   const hooks = [...flags, ...(await readConfigHooks())];
   if (hooks.length <= HOOKS) return hooks;
   throw new Fault("invalid_request", `--on-event: a run has at most ${HOOKS} hooks`);
@@ -44,6 +46,24 @@ export function parseEventHook(word: string): EventHook {
   throw new Fault(
     "invalid_request",
     `--on-event: ${JSON.stringify(word)} does not look like TYPE=COMMAND, as turn.ended=./notify.sh or *=cat`,
+  );
+}
+
+/** A hook for what never happens would never be heard of again. Loaded only where there are flags. */
+async function checkTypes(hooks: readonly EventHook[]): Promise<void> {
+  const [{ agentEventTypes }, { sessionEventTypes }, { findNearest }] = await Promise.all([
+    import("#contract/agent/events.ts"),
+    import("#contract/events.ts"),
+    import("#base/nearest.ts"),
+  ]);
+  const known: readonly string[] = [...sessionEventTypes, ...agentEventTypes];
+  const wrong = hooks.find(({ type }) => type !== EVERY_EVENT && !known.includes(type));
+  if (wrong === undefined) return;
+  const nearest = findNearest(wrong.type, known);
+  const meant = nearest === undefined ? `some are ${SOME_TYPES}` : `did you mean ${nearest}?`;
+  throw new Fault(
+    "invalid_request",
+    `--on-event: there is no event of the type ${JSON.stringify(wrong.type)}; ${meant}`,
   );
 }
 

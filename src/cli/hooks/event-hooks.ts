@@ -1,9 +1,8 @@
 import type { Clock } from "#base/clock.ts";
-import { followEvents } from "#cli/control/follow-events.ts";
+import { type FollowedEvent, followEvents } from "#cli/control/follow-events.ts";
 import type { Place } from "#cli/place/place.ts";
 import { printable } from "#cli/printable.ts";
 import { asFault } from "#contract/fault.ts";
-import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { Session } from "#contract/session.ts";
 import { EVERY_EVENT, type EventHook } from "./event-hook.ts";
 import { Slots } from "./slots.ts";
@@ -80,8 +79,8 @@ async function tellAll(run: HookedRun, listener: Listener, { live, ending }: Pha
   const { place, session_id } = run;
   let since = run.since;
   try {
-    for await (const { id, data } of followEvents(place, run, { since, signal: live })) {
-      await listener.hear(data);
+    for await (const { id, ...event } of followEvents(place, run, { since, signal: live })) {
+      await listener.hear(event);
       since = id;
     }
   } catch (error) {
@@ -90,8 +89,8 @@ async function tellAll(run: HookedRun, listener: Listener, { live, ending }: Pha
   if (!live.aborted) return;
   try {
     const rest = { session_id, since, follow: false };
-    for await (const { data } of place.stream("session.events", rest, { signal: ending }))
-      await listener.hear(data);
+    for await (const { data, text } of place.stream("session.events", rest, { signal: ending }))
+      await listener.hear({ data, text: text ?? JSON.stringify(data) });
   } catch (error) {
     if (!ending.aborted) listener.complain(asFault(error).message);
   }
@@ -102,6 +101,8 @@ interface Hearing {
   /** Ends a command that is under way. */
   readonly signal: AbortSignal;
 }
+
+type HeardEvent = Pick<FollowedEvent, "data" | "text">;
 
 class Listener {
   readonly #hook: EventHook;
@@ -115,9 +116,9 @@ class Listener {
     this.#hearing = hearing;
   }
 
-  async hear(event: AnyEvent): Promise<void> {
+  async hear(event: HeardEvent): Promise<void> {
     const { type } = this.#hook;
-    if (type !== EVERY_EVENT && type !== event.type) return;
+    if (type !== EVERY_EVENT && type !== event.data.type) return;
     const { slots, signal } = this.#hearing;
     await slots.use(async () => {
       if (!signal.aborted) await this.#tell(event);
@@ -132,17 +133,17 @@ class Listener {
     this.#ports.say(`--on-event ${type}=${command}: ${why}${last}`);
   }
 
-  async #tell(event: AnyEvent): Promise<void> {
+  async #tell({ data, text }: HeardEvent): Promise<void> {
     const { runCommand, shell, cwd, env, commandMs = COMMAND_MS } = this.#ports;
     const { signal } = this.#hearing;
     try {
       const done = await runCommand(this.#hook.command, {
-        ...{ stdin: `${JSON.stringify(event)}\n`, shell, cwd, env, signal },
+        ...{ stdin: `${text}\n`, shell, cwd, env, signal },
         timeout_ms: commandMs,
         output_limit: OUTPUT_BYTES,
       });
       const why = describeFailure(done, commandMs);
-      if (why !== undefined) this.complain(`${event.type}: ${why}`);
+      if (why !== undefined) this.complain(`${data.type}: ${why}`);
     } catch (error) {
       if (!signal.aborted) this.complain(asFault(error).message);
     }

@@ -1,7 +1,8 @@
 import type { LocalDoor } from "#app/local-door.ts";
 import { describeCaller, findDataDir, ownCommand } from "#cli/context.ts";
+import type { Client } from "#client/client.ts";
 import type { Runtime } from "#contract/agent/runtime.ts";
-import { findToken, parseRemote } from "./remote.ts";
+import { openRemoteClient } from "./remote.ts";
 
 /** Where sessions are: on this machine, or behind a server. A command asks both in the same words. */
 export interface Place extends LocalDoor, AsyncDisposable {
@@ -12,6 +13,11 @@ export interface Place extends LocalDoor, AsyncDisposable {
   runtime(sessionId: string): Promise<Runtime>;
 }
 
+/** Behind a server, where terminals are reached over a socket. */
+export interface RemotePlace extends Place, Pick<Client, "attach"> {
+  readonly address: string;
+}
+
 export interface PlaceOptions {
   /** The address of a server; absent = this machine. */
   readonly remote?: string | undefined;
@@ -20,7 +26,7 @@ export interface PlaceOptions {
 }
 
 export async function openPlace({ remote, token }: PlaceOptions = {}): Promise<Place> {
-  return remote === undefined ? await openHere() : await openThere(remote, token);
+  return remote === undefined ? await openHere() : await openRemotePlace({ remote, token });
 }
 
 async function openHere(): Promise<Place> {
@@ -34,10 +40,11 @@ async function openHere(): Promise<Place> {
   return await withRuntime(place, { address: undefined, isRemote: false });
 }
 
-async function openThere(remote: string, token: string | undefined): Promise<Place> {
-  const url = parseRemote(remote);
-  const { createClient } = await import("#client/client.ts");
-  const client = createClient({ url: remote, token: token ?? findToken(url) });
+export async function openRemotePlace({
+  remote,
+  token,
+}: PlaceOptions & { readonly remote: string }): Promise<RemotePlace> {
+  const client = await openRemoteClient(remote, token);
   const door: LocalDoor = {
     call: client.call,
     stream: client.stream,
@@ -48,7 +55,12 @@ async function openThere(remote: string, token: string | undefined): Promise<Pla
     },
   };
   const place = { ...door, [Symbol.asyncDispose]: async () => undefined };
-  return await withRuntime(place, { address: remote, isRemote: true });
+  const { attach } = client;
+  return {
+    ...(await withRuntime(place, { address: remote, isRemote: true })),
+    address: remote,
+    attach,
+  };
 }
 
 async function withRuntime(

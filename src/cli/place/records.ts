@@ -5,6 +5,7 @@ import type { RunRecord } from "#registry/run-record.ts";
 import { findByAddress } from "#registry/runs.ts";
 import { isAddress } from "#registry/target-word.ts";
 import type { PlaceOptions } from "./place.ts";
+import { findSocketPath } from "./remote.ts";
 
 /** Of this machine's runs that have an address of their own. */
 export function listRecords(): RunRecord[] {
@@ -28,7 +29,9 @@ export function choosePlace({
   return findByAddress(listRecords(), word) === undefined ? { remote: word } : {};
 }
 
-function withToken(remote: string): PlaceOptions {
+function withToken(named: string): PlaceOptions {
+  const socketPath = findSocketPath(named);
+  const remote = socketPath === undefined ? named : `unix:${socketPath}`;
   const token = findByAddress(listRecords(), remote)?.token;
   return token === undefined ? { remote } : { remote, token };
 }

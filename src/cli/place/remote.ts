@@ -1,14 +1,24 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { findDataDir } from "#cli/context.ts";
+import type { Client } from "#client/client.ts";
 import { Fault } from "#contract/fault.ts";
 
+/** What `--remote unix:PATH` looks like to HTTP: a name of this machine. */
+const UNIX_URL = "http://localhost";
+
+/** The path of a unix socket, when that is what an address names. */
+export function findSocketPath(remote: string): string | undefined {
+  return /^unix:./i.test(remote) ? resolve(remote.slice("unix:".length)) : undefined;
+}
+
 export function parseRemote(remote: string): URL {
+  if (findSocketPath(remote) !== undefined) return new URL(UNIX_URL);
   const url = URL.parse(remote);
   if (url !== null && /^https?:$/.test(url.protocol)) return url;
   throw new Fault(
     "invalid_request",
-    `--remote: ${JSON.stringify(remote)} does not look like http://127.0.0.1:7346`,
+    `--remote: ${JSON.stringify(remote)} does not look like http://127.0.0.1:7346 or unix:/run.sock`,
   );
 }
 
@@ -28,4 +38,35 @@ export function findToken({ hostname }: URL): string {
       { cause: error },
     );
   }
+}
+
+/** A client of a server that somebody named, with its token or the one that is found. */
+export async function openRemoteClient(remote: string, token?: string): Promise<Client> {
+  const url = parseRemote(remote);
+  const socketPath = findSocketPath(remote);
+  const known = token ?? (socketPath === undefined ? findToken(url) : getGivenToken(remote));
+  const { createClient } = await import("#client/client.ts");
+  if (socketPath === undefined) return createClient({ url: remote, token: known });
+  const { createUnixFetch } = await import("./unix-fetch.ts");
+  const fetch = createUnixFetch(socketPath);
+  const client = createClient({ url: UNIX_URL, token: known, fetch });
+  return { ...client, attach: refuseSocket, terminals: refuseSocket };
+}
+
+/** Only runs are served on unix sockets, each with a token of its own: the administrator's is never the right one. */
+function getGivenToken(remote: string): string {
+  const { REINS_TOKEN: given } = process.env;
+  if (given !== undefined && given !== "") return given;
+  throw new Fault(
+    "unauthenticated",
+    `no run of this machine is served at ${remote}; put the token of what is there into REINS_TOKEN`,
+  );
+}
+
+/** Node's WebSocket knows no unix sockets, and whoever can reach one is on the machine of its run. */
+function refuseSocket(): never {
+  throw new Fault(
+    "unsupported",
+    "output is not followed over a unix socket; without --remote the run is reached through the host",
+  );
 }

@@ -21,11 +21,9 @@ export async function forwardEvents(
   let next = since;
   let fault: Fault | undefined;
   try {
-    for await (const { id, data } of followEvents(place, session, { since, signal })) {
+    for await (const { id, text } of followEvents(place, session, { since, signal })) {
       next = id;
-      // Who wrote the line wrote it like this, so these are its very bytes.
-      const event = JSON.stringify(data);
-      await writer.writeText(`{"type":"event","event":${event},"next":${next}}`);
+      await writer.writeText(`{"type":"event","event":${text},"next":${next}}`);
     }
   } catch (error) {
     fault = asFault(error);

@@ -2,7 +2,7 @@ import { basename, resolve } from "node:path";
 import type { SessionOperations } from "#app/session.ts";
 import { readTeamFile } from "#app/team/team-file.ts";
 import { describeCaller, findDataDir, ownCommand } from "#cli/context.ts";
-import { findToken, parseRemote } from "#cli/place/remote.ts";
+import { openRemoteClient } from "#cli/place/remote.ts";
 import { findTaskPlaces } from "#cli/place/task-places.ts";
 import type { RuntimeBackend } from "#contract/agent/runtime.ts";
 import type { TeamSource } from "#contract/agent/spec.ts";
@@ -44,12 +44,10 @@ export function findLocalSource(team: string): TeamSource {
 }
 
 async function openRemotePlace(remote: string): Promise<AgentPlace> {
-  const url = parseRemote(remote);
-  const [{ createClient }, { openRemoteBackend }] = await Promise.all([
-    import("#client/client.ts"),
+  const [client, { openRemoteBackend }] = await Promise.all([
+    openRemoteClient(remote),
     import("#client/runtime.ts"),
   ]);
-  const client = createClient({ url: remote, token: findToken(url) });
   return {
     backend: openRemoteBackend(client),
     operations: {

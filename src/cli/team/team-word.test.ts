@@ -21,7 +21,9 @@ test("a word is a team by its ending, by an option before it, or by a name that 
     [["--exec", "reviewer"], true],
     [["--session", "ses_1", "go on"], true],
     [["--session=ses_1"], true],
-    [["--remote", "http://x", "--", "name"], true],
+    [["--remote", "http://x", "name"], true],
+    [["--remote=http://x", "name"], true],
+    [["--exec", "--remote", "http://x", "--", "name"], true],
     [["--model", "make", "test"], true],
     [["--no-exec", "make"], true],
     [[], false],
@@ -36,6 +38,9 @@ test("a word is a team by its ending, by an option before it, or by a name that 
     [["../teams/known"], false],
     [["yaml"], false],
     [["--detach", "make"], false],
+    [["--remote", "http://x"], false],
+    [["--remote", "http://x", "--", "make"], false],
+    [["--", "make", "--remote", "http://x"], false],
   ];
   for (const [words, isTeam] of table)
     expect([words, meansTeam(words, { dataDir: dir.path, commandValued: ["--cwd"] })]).toEqual([

@@ -23,7 +23,10 @@ export const teamOptions = {
 } as const;
 
 /** Those that a command has as well; any other says that a team is meant. */
-const SHARED = ["json", "title", "on-event", ...Object.keys(listenOptions), "detach", "task"];
+const SHARED = [
+  ...["json", "title", "on-event", "detach", "task", "remote"],
+  ...Object.keys(listenOptions),
+];
 const NAME = /^[A-Za-z0-9][\w.-]*$/;
 const FILE = /\.ya?ml$/i;
 
@@ -36,7 +39,8 @@ const valued = Object.entries(teamOptions)
  *
  *   an option that only teams have stands before the first word, or
  *   the first word is the name of a YAML file, or
- *   the first word is the name of a team in the data directory's folder `teams`.
+ *   the first word is the name of a team in the data directory's folder `teams`, or
+ *   `--remote` stands before the first word: which names a server knows, only it can say.
  *
  * Behind `--` stands a command, unless such an option stands before it. Loads nothing: commands come by here as well.
  */
@@ -51,6 +55,7 @@ export function meansTeam(
   if (ours.some((word) => isTeamOption(word))) return true;
   const [first] = command;
   if (first === undefined || argv[ours.length] === "--") return false;
+  if (ours.some((word) => /^--remote(=|$)/.test(word))) return true;
   return (
     isTeamFile(first) || (NAME.test(first) && existsSync(join(dataDir, "teams", `${first}.yaml`)))
   );

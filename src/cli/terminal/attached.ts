@@ -1,16 +1,15 @@
-import { constants } from "node:os";
 import { followOutput, openOutput } from "#app/follow-output.ts";
-import { systemClock } from "#base/clock.ts";
 import type { Local } from "#cli/context.ts";
-import { exitCodeOf, hostGone } from "#cli/exit.ts";
 import { printable } from "#cli/printable.ts";
 import type { Session } from "#contract/session.ts";
 import type { Watch } from "#host/socket/watch.ts";
 import { readRange } from "#log/follow.ts";
 import type { LogFiles } from "#log/log-files.ts";
 import { endOf } from "#log/log-source.ts";
-import { DETACH_HINT, KeyChords } from "./key-chords.ts";
-import { currentSize, onResize, openRawMode } from "./raw-mode.ts";
+import { type Ending, onLeaving, reportEnding } from "./ending.ts";
+import { DETACH_HINT } from "./key-chords.ts";
+import { typeInto } from "./keyboard.ts";
+import { openRawMode } from "./raw-mode.ts";
 import { Screen } from "./screen.ts";
 import { openSeat, type Seat, type SeatRequest } from "./seat.ts";
 
@@ -19,11 +18,6 @@ export interface AttachOptions extends SeatRequest {
   readonly since: number | undefined;
   readonly isNew: boolean;
 }
-
-type Ending =
-  | { readonly kind: "exited" | "detached" | "host_gone" }
-  | { readonly kind: "signalled"; readonly signal: NodeJS.Signals }
-  | { readonly kind: "failed"; readonly error: unknown };
 
 /** How much of the past somebody sees who comes back. */
 const HISTORY_BYTES = 256 * 1024;
@@ -48,7 +42,8 @@ export async function attachTerminal(
   using source = openOutput(local.dir.sessions, session.session_id);
   const since = options.since ?? Math.max(source.first(), historyEnd - HISTORY_BYTES);
   const ending = await converse({ watch, seat, screen, source }, { since, historyEnd });
-  return report(ending, watch.session, screen);
+  const { session_id } = session;
+  return reportEnding(ending, { session_id, back: `reins attach ${session_id}` }, screen);
 }
 
 interface Conversation {
@@ -79,6 +74,7 @@ async function converse(
   stack.use(openRawMode(() => screen.undo()));
   stack.use(onLeaving(leave));
   stack.use(typeInto(seat, () => leave({ kind: "detached" })));
+  stack.use(renewLease(seat));
   stack.use(watchControl({ watch, seat, screen }));
   await recall(source, screen, since);
   let isBehind = true;
@@ -94,7 +90,7 @@ async function converse(
     else screen.notice(`${chunk.to - chunk.from} bytes are no longer kept`);
     reached(endOf(chunk));
   }
-  return ending ?? { kind: isOver(watch.session) ? "exited" : "host_gone" };
+  return ending ?? describeEnd(watch.session);
 }
 
 /** The modes that what comes before `since` has set: without them a full-screen program would paint over the shell. */
@@ -107,27 +103,10 @@ async function recall(source: LogFiles, screen: Screen, since: number): Promise<
   await screen.recall();
 }
 
-/** Keys go to the session, sizes too, and the lease is kept. */
-function typeInto(seat: Seat, detach: () => void): Disposable {
-  using stack = new DisposableStack();
-  const chords = stack.use(
-    new KeyChords(
-      {
-        keys: (bytes) => seat.type(bytes),
-        chord: (chord) => (chord === "detach" ? detach() : seat.take(currentSize)),
-      },
-      systemClock,
-    ),
-  );
-  const onData = (bytes: Buffer) => chords.push(bytes);
-  process.stdin.on("data", onData);
-  process.stdin.resume();
-  stack.defer(() => void process.stdin.off("data", onData));
+/** As long as somebody sits here, control is kept. */
+function renewLease(seat: Seat): Disposable {
   const renewal = setInterval(() => seat.renew(), RENEW_MS);
-  stack.defer(() => clearInterval(renewal));
-  stack.use(onResize((size) => seat.resize(size)));
-  seat.resize(currentSize());
-  return stack.move();
+  return { [Symbol.dispose]: () => clearInterval(renewal) };
 }
 
 /** Says so when somebody else has taken control. */
@@ -146,49 +125,8 @@ function watchControl({ watch, seat, screen }: Omit<Conversation, "source">): Di
   return { [Symbol.dispose]: () => watching.abort() };
 }
 
-/** The window was closed, or we are asked to end: the session goes on without us. */
-function onLeaving(leave: (why: Ending) => void): Disposable {
-  const signals = ["SIGHUP", "SIGTERM", "SIGINT", "SIGQUIT"] as const;
-  const onSignal = (signal: NodeJS.Signals) => leave({ kind: "signalled", signal });
-  const onGone = () => leave({ kind: "signalled", signal: "SIGHUP" });
-  for (const signal of signals) process.on(signal, onSignal);
-  process.stdin.on("end", onGone);
-  // Stays: a terminal that has gone may say so more than once.
-  process.stdin.on("error", onGone);
-  return {
-    [Symbol.dispose]: () => {
-      for (const signal of signals) process.off(signal, onSignal);
-      process.stdin.off("end", onGone);
-    },
-  };
-}
-
-function isOver({ state }: Session): boolean {
-  return state.kind === "exited" || state.kind === "lost";
-}
-
-function report(ending: Ending, session: Session, screen: Screen): number {
-  switch (ending.kind) {
-    case "exited":
-      return reportExit(session, screen);
-    case "failed":
-      throw ending.error;
-    case "host_gone":
-      screen.notice(hostGone(session.session_id).message);
-      return exitCodeOf(hostGone(session.session_id));
-    case "detached":
-    case "signalled":
-      screen.notice(`detached; reins attach ${session.session_id} brings you back`);
-      return ending.kind === "signalled" ? 128 + constants.signals[ending.signal] : 0;
-  }
-}
-
-function reportExit({ session_id, state }: Session, screen: Screen): number {
-  if (state.kind === "lost") {
-    screen.notice("lost: the host that ran it has died");
-    return exitCodeOf(hostGone(session_id));
-  }
-  if (state.kind !== "exited") return 1;
-  if (state.reason !== "exited") screen.notice(`closed: ${state.reason}`);
-  return state.exit_code ?? 1;
+function describeEnd({ state }: Session): Ending {
+  if (state.kind === "lost") return { kind: "lost" };
+  if (state.kind !== "exited") return { kind: "host_gone" };
+  return { kind: "exited", exit_code: state.exit_code, reason: state.reason };
 }

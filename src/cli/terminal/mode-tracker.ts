@@ -2,8 +2,8 @@ import { VtScanner } from "./vt-scanner.ts";
 
 /** Private modes that are off in a shell's terminal, and that a program may leave on. */
 const OFF_IN_A_SHELL = new Set([
-  1, 5, 6, 9, 47, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 1047, 1049, 2004, 2026,
-  2031, 2048,
+  1, 5, 6, 9, 45, 47, 66, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 1047, 1049, 2004,
+  2026, 2031, 2048,
 ]);
 /** And those that are on: lines wrap, the cursor is seen. */
 const ON_IN_A_SHELL = new Set([7, 25]);

@@ -3,6 +3,10 @@ import { ModeTracker } from "./mode-tracker.ts";
 import { QueryFilter } from "./query-filter.ts";
 
 const NEWLINE = 0x0a;
+/** Both screens blank: what is painted leaves out what is blank. */
+const FRESH = "\x1b[?47h\x1b[H\x1b[2J\x1b[?47l\x1b[H\x1b[2J";
+/** The keypad's mode has a number that few terminals know, and an older name that all do. */
+const KEYPAD = ["\x1b[?66h", "\x1b="] as const;
 
 /** This terminal as a session's output reaches it: history without its questions, the rest as it is. */
 export class Screen {
@@ -39,6 +43,14 @@ export class Screen {
     if (past === bytes.length) return;
     // A sequence may have begun in history and end live.
     await this.#print(Buffer.concat([this.#filter.end(), bytes.subarray(past)]));
+  }
+
+  /** A screen as the server has drawn it, over all that was here, which scrolls away. It asks for nothing. */
+  async paint(state: string, rows: number): Promise<void> {
+    const away = "\r\n".repeat(rows);
+    const bytes = Buffer.from(`${away}${FRESH}${state.replaceAll(...KEYPAD)}`);
+    this.#modes.push(bytes);
+    await this.#print(bytes);
   }
 
   /** Our own words to whoever sits here, on a line of their own. */

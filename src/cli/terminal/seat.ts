@@ -2,6 +2,8 @@ import { type Local, viewerName } from "#cli/context.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import type { HostClient } from "#host/socket/client.ts";
+import { isExpected } from "./ending.ts";
+import { AHEAD_CHUNKS, type Typed } from "./keyboard.ts";
 import type { Size } from "./raw-mode.ts";
 
 export type Role = "viewer" | "controller";
@@ -38,7 +40,7 @@ export interface SeatDeps {
 }
 
 /** A place at a session. Whoever holds control types and sets the size; the others watch, and their keys go nowhere. */
-export class Seat {
+export class Seat implements Typed {
   readonly #host: SeatDeps["host"];
   readonly #attachment: number;
   readonly #byId: { readonly session_id: Session["session_id"] };
@@ -123,21 +125,10 @@ export class Seat {
 
   #send(work: Promise<unknown>): void {
     void work.catch((error) => {
-      if (!isOneOf(error, EXPECTED)) this.onError(error);
+      if (!isExpected(error)) this.onError(error);
     });
   }
 }
-
-/** What somebody types within one answer of the host. */
-const AHEAD_CHUNKS = 256;
-/** It ended, was taken or does not read: whatever it is, the session itself tells. */
-const EXPECTED = [
-  "not_controller",
-  "already_exited",
-  "session_not_found",
-  "host_unavailable",
-  "queue_full",
-];
 
 function isOneOf(error: unknown, codes: readonly string[]): boolean {
   return error instanceof Fault && codes.includes(error.code);

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { findNearest } from "./nearest.ts";
+
+const words = ["attach", "answer", "ps", "watch", "wait", "turn.ended", "turn.started"];
+
+test.each([
+  ["atach", "attach"],
+  ["attahc", "attach"],
+  ["WATCH", "watch"],
+  ["wath", "watch"],
+  ["sp", "ps"],
+  ["turn.end", "turn.ended"],
+  ["turns.started", "turn.started"],
+  ["attachment", "attach"],
+])("%s is near %s", (word, nearest) => {
+  expect(findNearest(word, words)).toBe(nearest);
+});
+
+test.each(["", "xylophone", "a", "z".repeat(1_000_000)])("nothing is near %.10s", (word) => {
+  expect(findNearest(word, words)).toBeUndefined();
+});
+
+test("nothing is near when there is nothing", () => {
+  expect(findNearest("watch", [])).toBeUndefined();
+});

@@ -1,0 +1,37 @@
+import { chatWith } from "#cli/place/chat-with.ts";
+import { openRemotePlace } from "#cli/place/place.ts";
+import { findTarget } from "#cli/place/target.ts";
+import { Fault } from "#contract/fault.ts";
+import { runRemotePiped } from "./remote-piped.ts";
+import { attachRemoteTerminal } from "./remote-terminal.ts";
+
+export interface RemoteAttach {
+  readonly remote: string;
+  readonly token?: string | undefined;
+  readonly word: string | undefined;
+  readonly since: number | "tail" | undefined;
+  readonly isViewer: boolean;
+  readonly takeover: boolean;
+}
+
+/** `reins attach --remote`: as on this machine, whatever it is. */
+export async function attachThere(wanted: RemoteAttach): Promise<number> {
+  const { isViewer, takeover } = wanted;
+  await using place = await openRemotePlace(wanted);
+  const session = await findTarget(place, wanted.word);
+  const { session_id } = session;
+  if (session.kind === "agent") {
+    const { canChat } = await import("#cli/chat/chat.ts");
+    if (canChat()) return await chatWith(place, session, { isViewer });
+    throw new Fault(
+      "unsupported",
+      `${session_id} is an agent, and to talk in a view it needs a terminal; reins watch and reins send reach it`,
+    );
+  }
+  const since = wanted.since === "tail" ? session.tail : wanted.since;
+  if (session.mode === "pty" && process.stdin.isTTY && process.stdout.isTTY) {
+    const role = isViewer ? "viewer" : "controller";
+    return await attachRemoteTerminal(place, session, { role, takeover, since, isNew: false });
+  }
+  return await runRemotePiped(place, session, { since, json: false, forwardsInput: false });
+}
