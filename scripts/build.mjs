@@ -1,15 +1,17 @@
 // `npm run build`: the program as a bundle in dist/, because Node runs no TypeScript below node_modules and because one
 // file starts faster than a hundred. Each lazily imported command becomes a chunk of its own.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { buildWeb } from "./build-web.mjs";
+import { bundledLicenses } from "./bundled-licenses.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-rmSync(join(root, "dist"), { recursive: true, force: true });
+emptyDist();
 const { metafile } = await bundle({
   absWorkingDir: root,
   entryPoints: {
@@ -58,6 +60,14 @@ await bundle({
 });
 writeTypes("tsconfig.client.json", "client/index.d.ts");
 writeTypes("tsconfig.embedded.json", "daemon/embedded.d.ts");
+await buildWeb();
+
+/** All but the page, which knows by itself whether it is stale, and which a gateway may be serving. */
+function emptyDist() {
+  mkdirSync(join(root, "dist"), { recursive: true });
+  for (const name of readdirSync(join(root, "dist")))
+    if (name !== "web") rmSync(join(root, "dist", name), { recursive: true, force: true });
+}
 
 /** The declarations that an entry needs, and no other: the rest names packages that nobody installs with us. */
 function writeTypes(project, entry) {
@@ -117,23 +127,4 @@ async function bundle(options) {
     // What is wrong has been printed.
     process.exit(1);
   }
-}
-
-/** Whoever's code is in the bundle is named with it. */
-function bundledLicenses(inputs) {
-  const paths = inputs.map((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]);
-  const packages = [...new Set(paths.filter((path) => path !== undefined))].sort();
-  return packages.map(licenseOf).join("\n");
-}
-
-function licenseOf(path) {
-  const { name, version } = JSON.parse(readFileSync(join(root, path, "package.json"), "utf8"));
-  // Some publish their license only in their repository; then we keep it.
-  const files = [
-    ...["LICENSE", "LICENSE.md", "LICENSE.txt", "license"].map((file) => join(root, path, file)),
-    join(root, "scripts", "licenses", `${name.split("/")[0]}.txt`),
-  ];
-  const file = files.find((candidate) => existsSync(candidate));
-  if (file === undefined) throw new Error(`${name} is bundled but has no license file`);
-  return `${name} ${version}\n\n${readFileSync(file, "utf8")}`;
 }

@@ -1,23 +1,46 @@
-// What `npm start` shows: an agent that needs no key and no network, and what else there is.
-import { spawnSync } from "node:child_process";
+// `npm start`: builds the page if it is stale, serves, and prints the one address to open. Arguments go to `reins serve`.
+import { spawn, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { buildWeb } from "./build-web.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const isPerson = process.stdin.isTTY === true && process.stdout.isTTY === true;
+const reins = fileURLToPath(new URL("../bin/reins", import.meta.url));
 
-process.stderr.write(`Reins runs agents and terminals that you can always get back to.
-
-  bin/reins run examples/hello.yaml   an agent on a script: no key, no network (this is shown now)
-  bin/reins run                       a shell that outlives this terminal
-  bin/reins ps                        what runs; bin/reins attach gets back to it
-  bin/reins serve                     all of it over HTTP, WebSocket and MCP
+process.stdout.write(`Reins runs agents and terminals that you can always get back to, in a browser or a terminal.
+The page shows everything that runs here, and starts more: "hello" is an agent that needs no key and no network.
+In a terminal: bin/reins run starts a shell, bin/reins ps lists what runs, bin/reins attach gets back to it.
 
 `);
-// Without a person there is nobody to talk to: one greeting, and it ends.
-const prompt = isPerson ? [] : ["--exec", "Hello"];
-const { status } = spawnSync(
-  process.execPath,
-  ["bin/reins", "run", "examples/hello.yaml", ...prompt],
-  { cwd: root, stdio: "inherit" },
-);
-process.exitCode = status ?? 1;
+await buildWeb().catch((error) => {
+  // The API is there without it, and an older page may be.
+  process.stderr.write(`the page cannot be built: ${error.message}\n`);
+});
+const address = findRunning();
+if (address === undefined) process.exitCode = await serve();
+else
+  process.stdout.write(`A server of this data directory runs already; its page, good for one browser within a minute:
+open ${address}
+`);
+
+/** Undefined when nobody serves. */
+function findRunning() {
+  const { status, stdout } = spawnSync(process.execPath, [reins, "open", "--print"], {
+    cwd: root,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  return status === 0 ? stdout.trim() : undefined;
+}
+
+/** Until it is told to stop; it has the same terminal, so Ctrl-C reaches it by itself. */
+async function serve() {
+  const child = spawn(process.execPath, [reins, "serve", "--any-port", ...process.argv.slice(2)], {
+    cwd: root,
+    stdio: "inherit",
+  });
+  process.on("SIGINT", () => undefined);
+  for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  const { promise, resolve } = Promise.withResolvers();
+  child.on("exit", (code) => resolve(code ?? 1));
+  return await promise;
+}

@@ -7,9 +7,11 @@ import { join } from "node:path";
 /** Program and the Debian package that brings it. */
 const NEEDED = [
   ["bash", "bash"],
+  ["chromium", "chromium"],
   ["dialog", "dialog"],
   ["fish", "fish"],
   ["git", "git"],
+  ["jq", "jq"],
   ["less", "less"],
   ["mount", "mount"],
   ["prlimit", "util-linux"],

@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildWeb } from "./build-web.mjs";
 import {
   adoptOrphans,
   endLeftProcesses,
@@ -42,6 +43,7 @@ const socketsBefore = listSockets();
 for (const dir of [runDir, cacheDir]) mkdirSync(dir, { mode: 0o700 });
 count("programs of the system", installPrograms());
 await adoptOrphans((pid) => pid === running?.pid);
+if (!isFast) count("the page is built", await problemsOf(buildWeb()));
 await runProgram("lint", "biome", ["ci", "--diagnostic-level=warn", "--error-on-warnings"]);
 await runProgram("types", "tsc", []);
 await runTests();
@@ -82,6 +84,8 @@ function testEnvironment() {
     XDG_RUNTIME_DIR: runDir,
     XDG_STATE_HOME: join(runDir, "state"),
     XDG_CACHE_HOME: cacheDir,
+    // For the children that are no `bin/reins`, which has it on by itself: each strips the types of its modules anew.
+    NODE_COMPILE_CACHE: join(cacheDir, "node"),
   };
 }
 
@@ -126,6 +130,13 @@ function readReport() {
     failed: failed + broken.length,
     skipped: results.length - passed - failed,
   };
+}
+
+async function problemsOf(work) {
+  return await work.then(
+    () => [],
+    (error) => [error.message],
+  );
 }
 
 /** One check: passed when nothing was wrong. */

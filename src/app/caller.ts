@@ -7,6 +7,8 @@ export interface Caller {
   readonly user_id: string | undefined;
   /** Undefined for the cli without a server. */
   readonly token_id: string | undefined;
+  /** Of the browser's cookie, when he came by one; it ends before its token does. */
+  readonly cookie_id?: string | undefined;
   readonly role: Role;
   readonly workspaces: WorkspaceScope;
   /** Where what he makes belongs, unless he says otherwise. */

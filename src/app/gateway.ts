@@ -15,6 +15,8 @@ import { createAgentOperations } from "./agent/agent.ts";
 import { type Agents, createAgents, interruptAgent } from "./agent/agents.ts";
 import { type Audit, createAudit, createAuditOperations } from "./audit.ts";
 import type { Caller } from "./caller.ts";
+import { createDirectoryOperations } from "./directory.ts";
+import { createGlanceOperations } from "./glance/glances.ts";
 import { type HostLink, openHostLink } from "./live/host-link.ts";
 import { SessionBoard } from "./live/session-board.ts";
 import { SessionFeeds } from "./live/session-feeds.ts";
@@ -23,7 +25,7 @@ import { createEventOperations } from "./read/events.ts";
 import { createExportOperations } from "./read/export.ts";
 import { createOutputOperations } from "./read/output.ts";
 import { openPatterns, type Patterns } from "./read/patterns.ts";
-import { createSessionsEvents } from "./read/sessions-events.ts";
+import { createSessionsEvents, isKnownToAsk } from "./read/sessions-events.ts";
 import { createWaitOperations } from "./read/wait.ts";
 import { createScreenOperations } from "./screen/screen.ts";
 import { openScreens, type Screens } from "./screen/screens.ts";
@@ -44,7 +46,7 @@ export type GatewayOperations = Omit<Operations, OfTheDoor>;
 export interface Gateway extends AsyncDisposable {
   /** The caller whose token this is. */
   identify(secret: string): Caller | undefined;
-  /** Whether the token is still one. */
+  /** Whether the token is still one, and so is the cookie. */
   knows(caller: Caller): boolean;
   exchangeTicket(ticket: string): ExchangedTicket;
   operations(caller: Caller): GatewayOperations;
@@ -126,8 +128,10 @@ export function openGateway(deps: GatewayDeps): Gateway {
       const token = findIdentity(store, secret);
       return token === undefined ? undefined : describeCaller(token, deps);
     },
-    knows: ({ token_id }) =>
-      token_id === undefined || store.tokens.findById(token_id) !== undefined,
+    knows: ({ token_id, cookie_id }) =>
+      [token_id, cookie_id].every(
+        (id) => id === undefined || store.tokens.findById(id) !== undefined,
+      ),
     exchangeTicket: (ticket) => exchangeTicket({ store, audit }, ticket),
     operations: (caller) => createGatewayOperations(parts, caller),
     tools: (caller) => createTools({ ...parts, places: createPlaces(store), ...FROM_AFAR }, caller),
@@ -163,6 +167,10 @@ function createGatewayOperations(parts: Parts, caller: Caller): GatewayOperation
       { ...parts, places, interruptAgent: (session) => interruptAgent(parts, caller, session) },
       caller,
     ),
+    ...createGlanceOperations(
+      { ...parts, isAsking: (sessionId) => isKnownToAsk(parts.board, sessionId) },
+      caller,
+    ),
     ...createAgentOperations({ ...parts, places }, caller),
     ...createOutputOperations(parts, caller),
     ...createEventOperations(parts, caller),
@@ -174,6 +182,7 @@ function createGatewayOperations(parts: Parts, caller: Caller): GatewayOperation
     ...createProcessOperations({ ...parts, places, ...FROM_AFAR }, caller),
     ...createWorkspaceOperations(parts, caller),
     ...createTaskOperations(parts, caller),
+    ...createDirectoryOperations(caller),
     ...createTokenOperations(parts, caller),
     ...createTicketOperations(parts, caller),
     ...createAuditOperations(parts, caller),
@@ -181,11 +190,12 @@ function createGatewayOperations(parts: Parts, caller: Caller): GatewayOperation
 }
 
 function describeCaller(token: TokenRow, { env, home }: GatewayDeps): Caller {
-  const { user_id, role, workspaces, root_token_id } = token;
+  const { user_id, role, workspaces, root_token_id, kind, token_id } = token;
   const [first = LOCAL_WORKSPACE] = workspaces === "*" ? [] : workspaces;
   return {
     user_id,
     token_id: root_token_id,
+    ...(kind === "cookie" ? { cookie_id: token_id } : {}),
     role,
     workspaces,
     workspace_id: first,

@@ -12,7 +12,10 @@ export interface TicketDeps {
   readonly audit: Audit;
 }
 
-export function createTicketOperations(deps: TicketDeps, caller: Caller): TicketOperations {
+export function createTicketOperations(
+  deps: TicketDeps,
+  caller: Pick<Caller, "user_id" | "token_id" | "workspaces">,
+): TicketOperations {
   return {
     "ticket.create": async () => {
       const { token_id } = caller;

@@ -133,11 +133,35 @@ test("a caller is told who he is", async () => {
   const caller = { token_id, role, user_id, workspaces: [LOCAL_WORKSPACE] };
   expect(await openTokens(test, caller)["caller.get"]({})).toEqual({
     ...{ user_id: "ann", role: "operator", workspaces: [LOCAL_WORKSPACE] },
-    expires_at: "2026-01-01T00:00:01.000Z",
+    ...{ expires_at: "2026-01-01T00:00:01.000Z", work_dir: "/" },
   });
   expect(await openTokens(test)["caller.get"]({})).toEqual({
-    ...{ user_id: "local", role: "admin", workspaces: "*", expires_at: null },
+    ...{ user_id: "local", role: "admin", workspaces: "*", expires_at: null, work_dir: "/" },
   });
+});
+
+test("a browser that logs out ends its own cookie and nothing else", async () => {
+  using test = openTestStore();
+  const { token, secret } = test.token();
+  const { token_id } = token;
+  const [one, other] = [
+    test.store.tokens.createCookie(token),
+    test.store.tokens.createCookie(token),
+  ];
+  const logOut = (cookie_id?: string) =>
+    openTokens(test, { token_id, cookie_id })["caller.logout"]({});
+  expect(await logOut(one.token.token_id)).toEqual({});
+  expect(findIdentity(test.store, one.secret)).toBeUndefined();
+  for (const kept of [other.secret, secret]) expect(findIdentity(test.store, kept)).toBeDefined();
+  // Who has no cookie, or none any more, is out already; a token is no cookie.
+  for (const id of [undefined, one.token.token_id, token_id]) expect(await logOut(id)).toEqual({});
+  expect(findIdentity(test.store, secret)).toBeDefined();
+  const { rows } = test.store.audit.list({
+    limit: 10,
+    workspaces: "*",
+    action: "caller.logged_out",
+  });
+  expect(rows).toMatchObject([{ token_id, target_id: token_id }]);
 });
 
 test("what is no secret is not even looked up", () => {

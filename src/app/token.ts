@@ -10,7 +10,7 @@ import { type Caller, maySee, workspaceNotFound } from "./caller.ts";
 
 export type TokenOperations = Pick<
   Operations,
-  "caller.get" | "token.create" | "token.list" | "token.revoke"
+  "caller.get" | "caller.logout" | "token.create" | "token.list" | "token.revoke"
 >;
 
 export interface TokenDeps {
@@ -27,7 +27,15 @@ export function createTokenOperations(
     "caller.get": async () => {
       const { user_id = "local", role, workspaces, token_id } = caller;
       const token = token_id === undefined ? undefined : tokens.findById(token_id);
-      return { user_id, role, workspaces, expires_at: token?.expires_at ?? null };
+      const expires_at = token?.expires_at ?? null;
+      return { user_id, role, workspaces, expires_at, work_dir: caller.work_dir };
+    },
+    "caller.logout": async () => {
+      const { cookie_id, token_id, workspaces } = caller;
+      if (cookie_id === undefined || !tokens.endCookie(cookie_id)) return {};
+      const workspace_id = onlyWorkspace(workspaces);
+      audit.record({ action: "caller.logged_out", caller, workspace_id, target_id: token_id });
+      return {};
     },
     "token.create": async ({ label = "", user_id, role, workspaces, expires_in_ms }) => {
       const scope = chooseScope(caller, workspaces);

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { Fault } from "#contract/fault.ts";
+import { addressOfPage } from "./admin/page-address.ts";
 import { describeCaller, findDataDir, ownCommand } from "./context.ts";
 import { parseOptions, refuseWords } from "./options.ts";
 import { takeStdout } from "./proto/take-stdout.ts";
@@ -88,6 +89,9 @@ async function serveHttp(argv: readonly string[]): Promise<number> {
     "allow-insecure": { type: "boolean" },
     "data-dir": { type: "string" },
     json: { type: "boolean" },
+    "any-port": { type: "boolean" },
+    // Not for people: a page that was built elsewhere.
+    "page-dir": { type: "string" },
     // Not for people: one session alone, see place/start-listener.ts.
     only: { type: "string" },
   });
@@ -100,6 +104,8 @@ async function serveHttp(argv: readonly string[]): Promise<number> {
     version: version(),
     command: ownCommand(),
     env: process.env,
+    isAnyPort: values["any-port"],
+    pageFolder: values["page-dir"] === undefined ? undefined : resolve(values["page-dir"]),
     flags: readFlags({
       listen: values.listen,
       public_url: values["public-url"],
@@ -108,14 +114,31 @@ async function serveHttp(argv: readonly string[]): Promise<number> {
       allow_insecure: values["allow-insecure"],
     }),
   });
-  const { url } = gateway;
   process.stdout.write(
     values.json === true
-      ? `${JSON.stringify({ listening: url, pid: process.pid })}\n`
-      : `reins listens on ${url}\nCtrl-C stops it; what runs goes on.\n`,
+      ? `${JSON.stringify({ listening: gateway.url, pid: process.pid })}\n`
+      : await describeStart(gateway),
   );
   await stopped;
   return 0;
+}
+
+interface Serving {
+  readonly url: string;
+  readonly pageUrl: string;
+  readonly takenPort: number | undefined;
+  createTicket(): Promise<string>;
+}
+
+/** For people: the page is one click away. */
+async function describeStart(serving: Serving): Promise<string> {
+  const { url, pageUrl, takenPort, createTicket } = serving;
+  const instead = takenPort === undefined ? "" : `, because the port ${takenPort} is taken`;
+  return `reins listens on ${url}${instead}
+open ${addressOfPage(pageUrl, await createTicket())}
+     lets one browser in, within a minute; reins open makes another
+Ctrl-C stops it; what runs goes on.
+`;
 }
 
 interface OnlyFlags {

@@ -7,6 +7,7 @@ type Routes = { readonly [N in OperationName]: (typeof operations)[N]["http"] };
 export const routes: Routes = {
   "session.create": "POST /v1/sessions",
   "session.list": "GET /v1/sessions",
+  "session.glances": "POST /v1/sessions/glances",
   "session.get": "GET /v1/sessions/:session_id",
   "session.update": "PATCH /v1/sessions/:session_id",
   "session.close": "DELETE /v1/sessions/:session_id",
@@ -69,7 +70,9 @@ export const routes: Routes = {
   "task.get": "GET /v1/tasks/:task_id",
   "task.update": "PATCH /v1/tasks/:task_id",
   "task.delete": "DELETE /v1/tasks/:task_id",
+  "directory.list": "GET /v1/directories",
   "caller.get": "GET /v1/me",
+  "caller.logout": "POST /v1/logout",
   "token.create": "POST /v1/tokens",
   "token.list": "GET /v1/tokens",
   "token.revoke": "DELETE /v1/tokens/:token_id",

@@ -99,6 +99,9 @@ export const limits = {
   hook_ms: 60 * SECOND_MS,
   hook_output_bytes: 64 * KIB,
   tools_per_agent: 500,
+  glances: 100,
+  glance_chars: 200,
+  directories_listed: 200,
   list_default: 100,
   list_most: 1000,
 } as const;

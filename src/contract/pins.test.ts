@@ -58,6 +58,7 @@ test("operations, their routes and who may", () => {
   expect(pinned).toEqual([
     "session.create POST /v1/sessions operator",
     "session.list GET /v1/sessions viewer",
+    "session.glances POST /v1/sessions/glances viewer",
     "session.get GET /v1/sessions/:session_id viewer",
     "session.update PATCH /v1/sessions/:session_id operator",
     "session.close DELETE /v1/sessions/:session_id operator",
@@ -120,7 +121,9 @@ test("operations, their routes and who may", () => {
     "task.get GET /v1/tasks/:task_id viewer",
     "task.update PATCH /v1/tasks/:task_id operator",
     "task.delete DELETE /v1/tasks/:task_id operator",
+    "directory.list GET /v1/directories operator",
     "caller.get GET /v1/me viewer",
+    "caller.logout POST /v1/logout viewer",
     "token.create POST /v1/tokens admin",
     "token.list GET /v1/tokens admin",
     "token.revoke DELETE /v1/tokens/:token_id admin",

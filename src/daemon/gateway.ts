@@ -2,21 +2,25 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { createSecureContext } from "node:tls";
-import { openGateway } from "#app/gateway.ts";
+import { type Gateway, openGateway } from "#app/gateway.ts";
 import { systemClock } from "#base/clock.ts";
+import { isErrno } from "#base/errno.ts";
 import { openFileLogger } from "#base/logger.ts";
+import { findOwnPackage } from "#base/own-package.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { openDataDir } from "#host/data-dir.ts";
 import { findHost, openHost } from "#host/start-host.ts";
 import type { AnswerMcp } from "#http/mcp.ts";
+import { createPage } from "#http/page/page.ts";
 import { type HttpServer, type HttpServerOptions, openHttpServer } from "#http/server.ts";
 import type { EndpointDeps } from "#mcp/endpoint.ts";
 import { allowedForNetwork } from "#proc/environment.ts";
 import { openLocalToken } from "#store/local-token.ts";
 import { openStore } from "#store/store.ts";
 import { Config, readConfig } from "./config.ts";
-import { checkExposure, DEFAULT_LISTEN, parseListen } from "./listen.ts";
+import { checkExposure, DEFAULT_LISTEN, type ListenAddress, parseListen } from "./listen.ts";
+import { openGatewayRecord } from "./page/gateway-record.ts";
 
 export interface GatewayOptions {
   readonly dataDir: string;
@@ -26,12 +30,22 @@ export interface GatewayOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Come before the configuration file. */
   readonly flags: Config;
+  /** Takes another port that is free when the one to listen on is not. */
+  readonly isAnyPort?: boolean | undefined;
+  /** Where the built page is; absent = in the package that this program is part of. */
+  readonly pageFolder?: string | undefined;
   /** Overrides for tests. */
   readonly patience?: HttpServerOptions["patience"];
 }
 
 export interface GatewayDaemon extends AsyncDisposable {
   readonly url: string;
+  /** Where a browser finds the page. */
+  readonly pageUrl: string;
+  /** The port that was asked for and taken, when this is another. */
+  readonly takenPort: number | undefined;
+  /** Lets one browser in as the administrator of this machine, once and soon. */
+  createTicket(): Promise<string>;
 }
 
 /** The gateway: everything that talks to the world. It holds no session; it may end at any time. */
@@ -43,7 +57,7 @@ export async function openGatewayDaemon(options: GatewayOptions): Promise<Gatewa
   const tls = config.tls === undefined ? undefined : readTls(config.tls);
   const log = stack.use(openFileLogger(join(dir.path, "gateway.log"), systemClock.now));
   const store = stack.use(openStore({ path: join(dir.path, "reins.db"), clock: systemClock, log }));
-  openLocalToken(store, join(dir.path, "token"));
+  const { secret } = openLocalToken(store, join(dir.path, "token"));
   let isStopping = false;
   const { command, env, version, patience } = options;
   const gateway = stack.use(
@@ -68,29 +82,72 @@ export async function openGatewayDaemon(options: GatewayOptions): Promise<Gatewa
       teams: {
         folder: join(dir.path, "teams"),
         named: config.teams ?? {},
+        examples: findOwnFolder("examples"),
         roots: config.team_roots ?? [],
       },
     }),
   );
-  const server: HttpServer = stack.use(
-    await openHttpServer({
-      ...address,
+  const pageFolder = options.pageFolder ?? findOwnFolder("dist/web");
+  const server = stack.use(
+    await listen(address, options.isAnyPort === true, {
       gateway,
       clock: systemClock,
       log,
       mcp: createLazyMcp({ tools: gateway.tools, version, clock: systemClock, log }),
+      page: pageFolder === undefined ? undefined : createPage(pageFolder),
       publicUrl: config.public_url,
       tls,
       ...(patience === undefined ? {} : { patience }),
     }),
   );
+  const pageUrl = config.public_url ?? describeHere(server.url);
+  stack.use(openGatewayRecord(dir.path, pageUrl));
   log.info("gateway started", { pid: process.pid, version, url: server.url });
   stack.defer(() => {
     isStopping = true;
     log.info("gateway stops", { pid: process.pid });
   });
   const owned = stack.move();
-  return { url: server.url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return {
+    url: server.url,
+    pageUrl,
+    takenPort: [0, server.port].includes(address.port) ? undefined : address.port,
+    createTicket: () => createTicket(gateway, secret),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+async function createTicket(gateway: Gateway, secret: string): Promise<string> {
+  const caller = gateway.identify(secret);
+  if (caller === undefined) throw new Fault("unauthenticated", "the local token was replaced");
+  return (await gateway.operations(caller)["ticket.create"]({})).ticket;
+}
+
+type ServerParts = Omit<HttpServerOptions, keyof ListenAddress>;
+
+async function listen(
+  address: ListenAddress,
+  isAnyPort: boolean,
+  parts: ServerParts,
+): Promise<HttpServer> {
+  try {
+    return await openHttpServer({ ...parts, ...address });
+  } catch (error) {
+    const isTaken = error instanceof Fault && isErrno(error.cause, "EADDRINUSE");
+    if (!isAnyPort || !isTaken) throw error;
+    return await openHttpServer({ ...parts, ...address, port: 0 });
+  }
+}
+
+/** What came with this program. */
+function findOwnFolder(name: string): string | undefined {
+  const own = findOwnPackage();
+  return own === undefined ? undefined : join(own.path, name);
+}
+
+/** Everywhere is also here, and here is an address that a browser can open. */
+function describeHere(url: string): string {
+  return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
 }
 
 /** Loaded for the first who comes for it: it is large, and a gateway starts often. */

@@ -21,7 +21,8 @@ export type Handler = (input: unknown, options: HandlerOptions) => Promise<unkno
 export interface HandlerDeps {
   readonly gateway: Gateway;
   readonly counts: RequestCounts;
-  readonly isTls: boolean;
+  /** Browsers come by https, so a cookie is for it alone. */
+  readonly isSecure: boolean;
   readonly failedLogins: FailedLogins;
 }
 
@@ -40,6 +41,7 @@ const ofTheDoor: Partial<
     () =>
       counts.report(gateway),
   "ticket.exchange": (deps) => (input, options) => exchange(deps, input, options),
+  "caller.logout": (deps, caller) => (_input, options) => logOut(deps, caller, options),
 };
 
 export function findHandler(
@@ -52,13 +54,13 @@ export function findHandler(
   // What is no socket is handled: see HandledName.
   const own = ofTheDoor[name as HandledName];
   if (own !== undefined) return own(deps, caller);
-  if (caller === undefined) throw new Fault("unauthenticated", "this needs a token");
+  if (caller === undefined) throw needsToken();
   // The rest is the gateway's, and the input was parsed with the schema that its handler is typed by.
   return deps.gateway.operations(caller)[name as keyof GatewayOperations] as Handler;
 }
 
 async function exchange(
-  { gateway, isTls, failedLogins }: HandlerDeps,
+  { gateway, isSecure, failedLogins }: HandlerDeps,
   input: unknown,
   { headers, address }: HandlerOptions,
 ): Promise<unknown> {
@@ -67,16 +69,29 @@ async function exchange(
     () => gateway.exchangeTicket(ticket),
     (fault) => failedLogins.add(address, fault),
   );
-  const attributes = [
-    `${COOKIE}=${cookie}`,
-    "HttpOnly",
-    "SameSite=Strict",
-    "Path=/",
-    `Max-Age=${Math.floor(max_age_ms / 1000)}`,
-    ...(isTls ? ["Secure"] : []),
-  ];
-  headers.set("Set-Cookie", attributes.join("; "));
+  headers.set("Set-Cookie", describeCookie(cookie, Math.floor(max_age_ms / 1000), isSecure));
   return identity;
+}
+
+/** The cookie is taken from the browser also when it was somebody's token that came. */
+async function logOut(
+  { gateway, isSecure }: HandlerDeps,
+  caller: Caller | undefined,
+  { headers }: HandlerOptions,
+): Promise<unknown> {
+  if (caller === undefined) throw needsToken();
+  const done = await gateway.operations(caller)["caller.logout"]({});
+  headers.set("Set-Cookie", describeCookie("", 0, isSecure));
+  return done;
+}
+
+function describeCookie(value: string, maxAgeSeconds: number, isSecure: boolean): string {
+  const attributes = ["HttpOnly", "SameSite=Strict", "Path=/", `Max-Age=${maxAgeSeconds}`];
+  return [`${COOKIE}=${value}`, ...attributes, ...(isSecure ? ["Secure"] : [])].join("; ");
+}
+
+function needsToken(): Fault {
+  return new Fault("unauthenticated", "this needs a token");
 }
 
 /** A wrong ticket is a wrong token. */

@@ -66,3 +66,18 @@ test("a store that cannot be read sends nobody away until it can", () => {
   clock.advance(limits.revocation_check_ms);
   expect(expelled).toEqual([["a", "unauthenticated"]]);
 });
+
+test("a browser that has logged out is sent away, and another one of the same token stays", () => {
+  const clock = new ManualClock();
+  const gateway = {
+    knows: ({ cookie_id }: { readonly cookie_id?: string | undefined }) => cookie_id !== "out",
+  };
+  using visits = new OpenVisits({ gateway, clock, log: silentLogger });
+  const expelled: string[] = [];
+  for (const cookie_id of ["out", "in", undefined])
+    visits.enter(createTestCaller({ token_id: "a", cookie_id }), () =>
+      expelled.push(String(cookie_id)),
+    );
+  clock.advance(limits.revocation_check_ms);
+  expect(expelled).toEqual(["out"]);
+});

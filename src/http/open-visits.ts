@@ -57,9 +57,9 @@ export class OpenVisits implements Disposable {
     });
   }
 
-  /** Each token is looked up once, however much is open for it. */
+  /** Each token and each cookie is looked up once, however much is open for it. */
   #check(): void {
-    const byToken = Map.groupBy(this.#visits, ({ caller }) => caller.token_id);
+    const byToken = Map.groupBy(this.#visits, ({ caller }) => caller.cookie_id ?? caller.token_id);
     for (const visits of byToken.values()) {
       const [first] = visits;
       if (first === undefined || this.#knows(first.caller)) continue;

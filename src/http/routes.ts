@@ -18,6 +18,7 @@ import { findHandler, type Handler } from "./handlers.ts";
 import { type AnswerMcp, answerMcp, MCP_PATH, type McpRequest } from "./mcp.ts";
 import type { RequestCounts } from "./metrics.ts";
 import type { OpenVisits } from "./open-visits.ts";
+import type { Page } from "./page/page.ts";
 import { checkPathIds, fieldOf, mergeInput, parseBody, readBody } from "./request-input.ts";
 
 export interface RouteDeps extends DoorDeps {
@@ -25,12 +26,13 @@ export interface RouteDeps extends DoorDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly counts: RequestCounts;
-  readonly isTls: boolean;
+  readonly isSecure: boolean;
   readonly visits: OpenVisits;
   /** Aborted when the server stops: streams end with it. */
   readonly stopping: AbortSignal;
   readonly nextRequestId: () => string;
   readonly mcp?: AnswerMcp | undefined;
+  readonly page?: Page | undefined;
 }
 
 interface Variables {
@@ -78,6 +80,8 @@ export function createRoutes(deps: RouteDeps): Hono<RouteEnv> {
   }
   const { mcp } = deps;
   if (mcp !== undefined) app.all(MCP_PATH, (c) => answerMcp({ ...deps, mcp }, mcpRequest(c)));
+  const { page } = deps;
+  if (page !== undefined) app.get("*", (c, next) => answerPage(page, c) ?? next());
   app.notFound((c) => refusal(c, noRoute(c.req.method, c.req.path)));
   app.onError((error, c) => {
     const fault = asFault(error);
@@ -130,6 +134,13 @@ async function answer(
   // Nobody will read it.
   await response.body?.cancel();
   return new Response(null, response);
+}
+
+/** No token is needed: there is nothing in it but the program itself. */
+function answerPage(page: Page, c: Context<RouteEnv>): Response | undefined {
+  const response = page.answer({ path: c.req.path, header: (name) => c.req.header(name) });
+  if (response !== undefined) c.set("operation", "page");
+  return response;
 }
 
 function mcpRequest(c: Context<RouteEnv>): McpRequest {

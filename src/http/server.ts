@@ -16,6 +16,7 @@ import type { AnswerMcp } from "./mcp.ts";
 import { RequestCounts } from "./metrics.ts";
 import { OpenVisits } from "./open-visits.ts";
 import { createOrigins } from "./origins.ts";
+import type { Page } from "./page/page.ts";
 import { createRoutes } from "./routes.ts";
 import type { OutboxDeps } from "./socket/outbox.ts";
 import { createSocketRoutes } from "./socket/socket-routes.ts";
@@ -42,6 +43,8 @@ export interface HttpServerOptions {
   readonly tls?: { readonly key: string; readonly cert: string } | undefined;
   /** Answers MCP; absent = not served. */
   readonly mcp?: AnswerMcp | undefined;
+  /** The web page; absent = not served. */
+  readonly page?: Page | undefined;
   /** Overrides for tests. */
   readonly patience?: Patience;
 }
@@ -106,7 +109,7 @@ interface Serving {
 }
 
 function serve(server: Server, options: HttpServerOptions, serving: Serving): Upgrades {
-  const { gateway, clock, log, hostname, port, publicUrl, tls, patience, mcp } = options;
+  const { gateway, clock, log, hostname, port, publicUrl, tls, patience, mcp, page } = options;
   const isTls = tls !== undefined;
   const counts = new RequestCounts();
   const nextRequestId = () => randomId("req");
@@ -121,9 +124,10 @@ function serve(server: Server, options: HttpServerOptions, serving: Serving): Up
     clock,
     log,
     counts,
-    isTls,
+    isSecure: isTls || publicUrl?.startsWith("https:") === true,
     nextRequestId,
     mcp,
+    page,
   });
   const onError = (error: unknown) => log.error("a socket failed", { error });
   const outbox = { clock, counts, onError, ...patience };

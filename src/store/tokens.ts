@@ -54,6 +54,8 @@ export interface TokenRecords {
   find(secret: string): TokenRow | undefined;
   findById(tokenId: string): TokenRow | undefined;
   list(query: TokenQuery): Page<TokenRow>;
+  /** Ends one browser's; false when there is none. */
+  endCookie(tokenId: string): boolean;
   /** Ends a root with its cookies and tickets; false when there is none. */
   revoke(tokenId: string): boolean;
 }
@@ -138,6 +140,8 @@ export function createTokenRecords(deps: TableDeps): TokenRecords {
           ],
         },
       ),
+    endCookie: (id) =>
+      database.run("DELETE FROM tokens WHERE token_id = :id AND kind = 'cookie'", { id }) > 0,
     revoke: (id) =>
       database.run("DELETE FROM tokens WHERE token_id = :id AND kind <> 'cookie'", { id }) > 0,
   };

@@ -44,8 +44,11 @@ test("every operation that answers with JSON is called and answers by its schema
   expect((await call("task.list", { workspace_id })).tasks).toHaveLength(1);
   await call("task.delete", { task_id });
   await call("workspace.delete", { workspace_id });
+  expect(await call("directory.list", { path: "/us" })).toMatchObject({ names: ["usr"] });
 
   const { session_id } = await call("session.create", { kind: "terminal", argv: ["cat"] });
+  const { glances } = await call("session.glances", { session_ids: [session_id] });
+  expect(glances).toMatchObject([{ session_id, line: "", needs_answer: false }]);
   await call("session.update", { session_id, title: "ä title" });
   expect(await call("session.get", { session_id })).toMatchObject({ title: "ä title" });
   expect((await call("session.list", { state: "live", q: "ä title" })).sessions).toHaveLength(1);
@@ -88,6 +91,7 @@ test("every operation that answers with JSON is called and answers by its schema
   await call("token.revoke", { token_id });
   const { ticket } = await call("ticket.create", {});
   await call("ticket.exchange", { ticket });
+  await call("caller.logout", {});
   expect((await call("audit.list", { limit: 5 })).entries).toHaveLength(5);
 
   expect([...called].sort()).toEqual(answeringJson.filter((name) => !OF_AGENTS.test(name)).sort());
@@ -97,7 +101,12 @@ test("every operation of agents that answers with JSON is called and answers by 
   await using gateway = await openTestGateway({ command: [process.execPath, workerPath] });
   const { call, called } = createCalls(gateway);
   const { team_id } = await call("team.load", { source: inline });
-  expect(await call("team.list", {})).toEqual({ teams: [], cursor: null });
+  const { teams } = await call("team.list", {});
+  expect(teams).toContainEqual({
+    name: "hello",
+    description: "Shows what an agent session is like.",
+    example: true,
+  });
   const { session_id } = await call("agent.create", { team_id });
   const messages = [{ content: "hello" }];
   await call("agent.send", { session_id, messages });

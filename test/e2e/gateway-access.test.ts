@@ -90,6 +90,7 @@ const rows: Readonly<Record<OperationName, readonly Row[]>> = {
     },
   ],
   "session.list": [free(), inWorkspace()],
+  "session.glances": [{ input: ({ session_id }) => ({ session_ids: [session_id] }) }],
   "session.get": session(),
   "session.update": session({ title: "another" }),
   "session.close": session(),
@@ -159,7 +160,9 @@ const rows: Readonly<Record<OperationName, readonly Row[]>> = {
   "task.get": task(),
   "task.update": task({ title: "another" }),
   "task.delete": task(),
+  "directory.list": [{ input: () => ({ path: "/" }) }],
   "caller.get": [free()],
+  "caller.logout": [free()],
   "token.create": [
     {
       input: ({ workspace_id }) => ({ user_id: "u", role: "viewer", workspaces: [workspace_id] }),

@@ -30,13 +30,16 @@ beforeAll(async () => {
 }, INSTALL_MS);
 afterAll(() => packedIn[Symbol.dispose]());
 
-test("the package holds the bundle and nothing else", () => {
+test("the package holds the bundle, the page, the examples and nothing else", () => {
   const { files } = packed;
   const expected =
-    /^(bin\/reins|dist\/(main|client|embedded|[a-z]+-worker)\.js|dist\/chunks\/[\w-]+\.js|dist\/types\/(base|client|contract|daemon)\/[\w/.-]+\.d\.ts|dist\/LICENSES\.txt|README\.md|LICENSE|package\.json)$/;
+    /^(bin\/reins|dist\/(main|client|embedded|[a-z]+-worker)\.js|dist\/chunks\/[\w-]+\.js|dist\/types\/(base|client|contract|daemon)\/[\w/.-]+\.d\.ts|dist\/web\/[\w./-]+|dist\/LICENSES\.txt|examples\/[\w./-]+|README\.md|LICENSE|package\.json)$/;
   expect(files.filter((path) => !expected.test(path))).toEqual([]);
   expect(files).toEqual(
-    expect.arrayContaining(["bin/reins", "dist/main.js", "README.md", "LICENSE"]),
+    expect.arrayContaining([
+      ...["bin/reins", "dist/main.js", "README.md", "LICENSE"],
+      ...["dist/web/index.html", "dist/web/LICENSES.txt", "examples/hello.yaml"],
+    ]),
   );
 });
 
@@ -86,6 +89,14 @@ test("an installed package serves, and its client has types", { timeout: INSTALL
     code: "session_not_found",
   });
   expect(await checkTypes(app, ["use.mts"])).toMatchObject({ code: 0, stdout: "" });
+  const page = await fetch(server.url);
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining("<title>Reins")]);
+  const listed = await fetch(`${server.url}/v1/teams`, {
+    headers: { Authorization: `Bearer ${server.token}` },
+  });
+  expect(await listed.json()).toMatchObject({
+    teams: expect.arrayContaining([expect.objectContaining({ name: "hello", example: true })]),
+  });
 });
 
 const TEAM = {
@@ -230,8 +241,9 @@ function checkTypes(app: App, files: readonly string[]): Promise<RunResult> {
 async function pack(dir: TempDir): Promise<Packed> {
   const copy = join(dir.path, "copy");
   const projects = ["tsconfig.json", "tsconfig.client.json", "tsconfig.embedded.json"];
-  const names = ["bin", "scripts", "src", "package.json", "README.md", "LICENSE"];
-  for (const name of [...names, ...projects]) {
+  const names = ["bin", "scripts", "src", "web", "examples"];
+  const files = ["package.json", "package-lock.json", "README.md", "LICENSE"];
+  for (const name of [...names, ...files, ...projects]) {
     cpSync(join(root, name), join(copy, name), { recursive: true });
   }
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));

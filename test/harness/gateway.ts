@@ -44,7 +44,7 @@ export interface TestGateway extends AsyncDisposable, Door {
 }
 
 export type TestGatewayOptions = Partial<
-  Pick<GatewayOptions, "flags" | "patience" | "env" | "command">
+  Pick<GatewayOptions, "flags" | "patience" | "env" | "command" | "pageFolder">
 >;
 
 /** A gateway in this process over a real host in its own. */

@@ -69,6 +69,11 @@ export class AskingAgents {
     };
   }
 
+  /** As far as it is known; nothing is while nobody listens. */
+  has(sessionId: string): boolean {
+    return this.#asking.has(sessionId);
+  }
+
   #onBoard({ event }: BoardChange): void {
     if (event.type === "ready") this.#begin();
     else if (event.type === "session.removed") this.#forget(event.session_id);

@@ -39,7 +39,7 @@ export class QuestionCursor {
  * What an agent has asked and nobody has answered, as its events tell. A turn takes the agent's own questions along, a
  * worker that was cut off all of them; one that was parked goes on asking.
  */
-class OpenQuestions {
+export class OpenQuestions {
   /** By name: whether a helper of the agent asked. */
   readonly #open = new Map<string, boolean>();
 

@@ -40,6 +40,11 @@ export function createSessionsEvents(
   };
 }
 
+/** For who looks once: what those who follow have found out. */
+export function isKnownToAsk(board: SessionBoard, sessionId: string): boolean {
+  return asking.get(board)?.has(sessionId) ?? false;
+}
+
 function agentsOf(deps: SessionsEventsDeps): AskingAgents {
   const agents = asking.get(deps.board) ?? new AskingAgents(deps);
   asking.set(deps.board, agents);

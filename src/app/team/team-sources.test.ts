@@ -145,3 +145,28 @@ test("the id of a named team is known to everybody, also after a restart", () =>
   const again = new TeamSources({ folder: place.at("teams"), named: {}, roots: [] });
   expect(again.get(team_id, caller)).toMatchObject({ base_dir: place.at("teams"), yaml: TEAM });
 });
+
+test("the examples are known by name as long as the server has no team of its own", () => {
+  using place = openPlace();
+  mkdirSync(place.at("examples"));
+  for (const name of ["hello", "other"]) writeFileSync(place.at("examples", `${name}.yaml`), TEAM);
+  writeFileSync(place.at("examples", "broken.yaml"), "agents: 1");
+  const examples = place.at("examples");
+  const sources = new TeamSources({ folder: place.at("teams"), named: {}, roots: [], examples });
+  const listed = sources.list({ limit: 2 });
+  expect(listed).toEqual({
+    teams: [
+      { name: "broken", description: "", problem: expect.any(String), example: true },
+      { name: "hello", description: "Helps.", example: true },
+    ],
+    cursor: "hello",
+  });
+  const loaded = sources.load({ kind: "name", name: "hello" }, caller);
+  expect(loaded.base_dir).toBe(examples);
+  expect(sources.get(loaded.team.team_id, createTestCaller({ user_id: "b" })).yaml).toBe(TEAM);
+  writeFileSync(place.at("teams", "own.yaml"), TEAM);
+  expect(sources.list({}).teams).toEqual([{ name: "own", description: "Helps." }]);
+  expect(codeOf(() => sources.load({ kind: "name", name: "hello" }, caller))).toBe(
+    "team_not_found",
+  );
+});

@@ -15,6 +15,8 @@ export interface TeamSourcesDeps {
   readonly folder: string;
   /** Name → path; they come before the folder's. */
   readonly named: Readonly<Record<string, string>>;
+  /** The folder of those that come with Reins; they are known as long as there is no other. */
+  readonly examples?: string | undefined;
   /** Where a caller may name a file. */
   readonly roots: TeamRoots;
 }
@@ -81,31 +83,41 @@ export class TeamSources {
   }
 
   #readNamed(name: string): TeamText {
-    const { named, folder } = this.#deps;
-    const path = Object.hasOwn(named, name) ? named[name] : undefined;
+    const known = this.#paths();
+    const path = known.get(name);
     if (path !== undefined) return readText(path);
-    const known = this.#names();
-    if (!known.includes(name))
-      throw new Fault("team_not_found", `there is no team named ${name}; ${listKnown(known)}`, {
-        details: { name, known: known.slice(0, limits.list_default) },
-      });
-    return readText(join(folder, `${name}${EXTENSION}`));
+    const names = [...known.keys()];
+    throw new Fault("team_not_found", `there is no team named ${name}; ${listKnown(names)}`, {
+      details: { name, known: names.slice(0, limits.list_default) },
+    });
   }
 
   #names(): string[] {
-    const files = listFolder(this.#deps.folder)
-      .filter((file) => extname(file) === EXTENSION)
-      .map((file) => basename(file, EXTENSION));
-    const names = new Set([...Object.keys(this.#deps.named), ...files]);
-    return [...names].filter((name) => NAME.test(name)).toSorted();
+    return [...this.#paths().keys()];
+  }
+
+  /** Name → path, by name. */
+  #paths(): ReadonlyMap<string, string> {
+    const { folder, named, examples } = this.#deps;
+    const own = [...listTeams(folder), ...Object.entries(named)];
+    const known = own.some(([name]) => NAME.test(name)) ? own : listTeams(examples);
+    const valid = known.filter(([name]) => NAME.test(name));
+    // Of two with the same name the last one counts: the configuration comes before the folder.
+    return new Map(valid.toSorted(([a], [b]) => Number(a > b) - Number(a < b)));
+  }
+
+  /** What is said of an example besides. */
+  #markOf(name: string): { readonly example?: true } {
+    const path = this.#paths().get(name) ?? "";
+    return dirname(path) === this.#deps.examples ? { example: true } : {};
   }
 
   #describe(name: string): OperationOutput<"team.list">["teams"][number] {
     try {
       const { team } = load(this.#readNamed(name), dirname(this.#deps.folder));
-      return { name, description: team.agents[0]?.description ?? "" };
+      return { name, description: team.agents[0]?.description ?? "", ...this.#markOf(name) };
     } catch (error) {
-      return { name, description: "", problem: asFault(error).message };
+      return { name, description: "", problem: asFault(error).message, ...this.#markOf(name) };
     }
   }
 
@@ -138,6 +150,13 @@ function load(text: TeamText, workDir: string): LoadedTeam {
 
 function readText(path: string): TeamText {
   return { yaml: readTeamFile(path), name: path, base_dir: dirname(path) };
+}
+
+function listTeams(folder: string | undefined): [name: string, path: string][] {
+  if (folder === undefined) return [];
+  return listFolder(folder)
+    .filter((file) => extname(file) === EXTENSION)
+    .map((file) => [basename(file, EXTENSION), join(folder, file)]);
 }
 
 function listFolder(folder: string): string[] {

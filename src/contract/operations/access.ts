@@ -22,7 +22,20 @@ export const accessOperations = {
     role: "viewer",
     answers: "json",
     input: z.strictObject({}),
-    output: Identity,
+    output: z.strictObject({
+      ...Identity.shape,
+      /** Where a session of this caller starts that is not told where. */
+      work_dir: z.string(),
+    }),
+    faults: [],
+  },
+  "caller.logout": {
+    http: "POST /v1/logout",
+    summary: "End the browser's cookie, and what is open by it; a token goes on.",
+    role: "viewer",
+    answers: "json",
+    input: z.strictObject({}),
+    output: Done,
     faults: [],
   },
   "token.create": {

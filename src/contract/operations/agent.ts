@@ -101,7 +101,8 @@ export const agentOperations = {
   },
   "team.list": {
     http: "GET /v1/teams",
-    summary: "List the teams that this server knows by name.",
+    summary:
+      "List the teams that this server knows by name; the examples of Reins where it has none.",
     ...read,
     input: z.strictObject({ ...ListPage }),
     output: z.strictObject({
@@ -110,6 +111,8 @@ export const agentOperations = {
           name: z.string(),
           description: z.string(),
           problem: z.string().optional(),
+          /** It comes with Reins. */
+          example: z.boolean().optional(),
         }),
       ),
       cursor: z.string().nullable(),

@@ -33,6 +33,7 @@ export const AuditAction = z.enum([
   "token.revoked",
   "ticket.created",
   "ticket.exchanged",
+  "caller.logged_out",
 ]);
 export type AuditAction = z.infer<typeof AuditAction>;
 

@@ -58,6 +58,22 @@ export const SessionCreate = z
   );
 export type SessionCreate = z.infer<typeof SessionCreate>;
 
+/** What a list shows of a session beside what it is. */
+export const Glance = z.strictObject({
+  session_id: SessionId,
+  /** The last line that it printed; what an agent said or did last. One line of plain text, empty when there is none. */
+  line: z.string(),
+  tail: z.int(),
+  last_io_at: z.iso.datetime(),
+  /** Of an agent: its current one, as far as the end of its log tells. */
+  agent: z.string().optional(),
+  model: z.string().optional(),
+  /** Of an agent: whether a turn runs, waits for an answer, or nothing is to be done. */
+  activity: z.enum(["idle", "running", "waiting"]).optional(),
+  needs_answer: z.boolean(),
+});
+export type Glance = z.infer<typeof Glance>;
+
 export const sessionOperations = {
   "session.create": {
     http: "POST /v1/sessions",
@@ -94,6 +110,16 @@ export const sessionOperations = {
       q: z.string().max(limits.title_chars).optional(),
     }),
     output: z.strictObject({ sessions: z.array(Session), cursor: z.string().nullable() }),
+    faults: ["invalid_request"],
+  },
+  "session.glances": {
+    http: "POST /v1/sessions/glances",
+    summary:
+      "What sessions did last, in a line each; those that the caller cannot see are left out.",
+    role: "viewer",
+    answers: "json",
+    input: z.strictObject({ session_ids: z.array(SessionId).min(1).max(limits.glances) }),
+    output: z.strictObject({ glances: z.array(Glance) }),
     faults: ["invalid_request"],
   },
   "session.get": {

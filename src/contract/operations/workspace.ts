@@ -121,4 +121,25 @@ export const workspaceOperations = {
     output: Done,
     faults: ["task_not_found"],
   },
+  "directory.list": {
+    http: "GET /v1/directories",
+    summary: "Directories that a typed path may go on with, for who fills in a form.",
+    role: "operator",
+    answers: "json",
+    input: z.strictObject({
+      /** What was typed: the names in the directory before its last slash that begin with the rest. */
+      path: SystemText.max(limits.path_bytes).optional(),
+      limit: z.int().min(1).max(limits.directories_listed).optional(),
+      /** Also names that begin with a dot; so does a path whose last part does. */
+      hidden: z.boolean().optional(),
+    }),
+    output: z.strictObject({
+      /** The directory that was read, absolute. */
+      path: z.string(),
+      names: z.array(z.string()),
+      /** There are more than these. */
+      truncated: z.boolean(),
+    }),
+    faults: ["invalid_request"],
+  },
 } as const satisfies Record<string, OperationSpec>;

@@ -44,6 +44,12 @@ async function openServedRun() {
 }
 
 describe("a run that is served alone", () => {
+  test("has no page", async () => {
+    await using run = await openServedRun();
+    const answer = await run.door.fetch("/");
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([400, "application/json"]);
+  });
+
   test("has a record with its address and a token of its own", async () => {
     await using run = await openServedRun();
     const { session, listener, record } = run;
