@@ -1,0 +1,39 @@
+import type { Session } from "#contract/session.ts";
+import { useAgent } from "#web/agent/agent-context.ts";
+import { formatRoute } from "#web/app/router.ts";
+import { nameOf } from "#web/sessions/session-header.tsx";
+import { Icon } from "#web/ui/icons.tsx";
+import css from "./bar.module.css";
+
+const SHOWN_MOST = 12;
+const NAME_CHARS = 60;
+
+/** What the agent has running right now, each one click away. */
+export function ChildrenStrip() {
+  const { children } = useAgent();
+  const running = children.filter(
+    ({ state: { kind } }) => kind === "running" || kind === "starting",
+  );
+  if (running.length === 0) return null;
+  return (
+    <nav className={css.strip} aria-label="Running processes of the agent">
+      <span>Running</span>
+      {running.slice(0, SHOWN_MOST).map((child) => (
+        <a
+          key={child.session_id}
+          href={formatRoute({ name: "session", sessionId: child.session_id })}
+          title={nameOf(child)}
+        >
+          <Icon name={iconOf(child)} size={14} />
+          {nameOf(child).slice(0, NAME_CHARS).toWellFormed()}
+        </a>
+      ))}
+      {running.length > SHOWN_MOST ? <span>and {running.length - SHOWN_MOST} more</span> : null}
+    </nav>
+  );
+}
+
+function iconOf({ kind, mode }: Session) {
+  if (kind === "agent") return "agent";
+  return mode === "pty" ? "terminal" : "command";
+}

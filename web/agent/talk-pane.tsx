@@ -1,0 +1,109 @@
+import { type KeyboardEvent, useEffect, useRef } from "react";
+import { useStore } from "#web/live/store.ts";
+import { Button } from "#web/ui/button.tsx";
+import { Notice } from "#web/ui/notice.tsx";
+import { useAgent, useShown, useTalk } from "./agent-context.ts";
+import css from "./agent-view.module.css";
+import { activityOf } from "./conversation.ts";
+import { useStickToEnd } from "./scroll.ts";
+import { earlierPage } from "./state/snapshot.ts";
+import { ItemList } from "./talk/item-list.tsx";
+import { useAction } from "./use-action.ts";
+
+/** The conversation. */
+export function TalkPane({ onInterrupt }: { readonly onInterrupt: () => void }) {
+  const items = useTalk((talk) => talk.main.items);
+  const first = useTalk((talk) => talk.first);
+  const welcome = useTalk((talk) => talk.welcome);
+  const isRunning = useTalk((talk) => activityOf(talk) === "running");
+  const scroller = useRef<HTMLElement>(null);
+  const { isBehind, onScroll, toEnd } = useStickToEnd(scroller, first);
+  const said = useStore(useAgent().agent.said);
+  useEffect(() => {
+    if (said > 0) toEnd();
+  }, [said, toEnd]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Escape" || event.defaultPrevented || !isRunning) return;
+    event.preventDefault();
+    onInterrupt();
+  };
+  return (
+    <div className={css.middle}>
+      <section
+        ref={scroller}
+        className={css.scroller}
+        aria-label="Conversation"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: who has only a keyboard scrolls it by the arrows.
+        tabIndex={0}
+        onScroll={onScroll}
+        onKeyDown={onKeyDown}
+      >
+        <div className={css.column}>
+          {first > 0 ? <Earlier /> : null}
+          {items.length === 0 ? (
+            <p className={css.welcome}>
+              {welcome ?? "Nothing has been said yet. Write to the agent below."}
+            </p>
+          ) : null}
+          <ItemList items={items} />
+          {isRunning ? <Working /> : null}
+        </div>
+      </section>
+      {isBehind ? (
+        <Button className={css.newer ?? ""} tone="primary" icon="down" onClick={toEnd}>
+          New messages
+        </Button>
+      ) : null}
+      <Away />
+    </div>
+  );
+}
+
+/** Between two answers nothing else would show that it works. */
+function Working() {
+  const isShown = useTalk(({ main }) => {
+    const last = main.items.at(-1);
+    return !(last?.kind === "answer" && last.isOpen);
+  });
+  if (!isShown) return null;
+  return (
+    <p className={css.working} role="status">
+      <span aria-hidden="true" /> Working…
+    </p>
+  );
+}
+
+function Earlier() {
+  const { agent } = useAgent();
+  const first = useTalk((talk) => talk.first);
+  const canLoad = useTalk((talk) => earlierPage(talk) !== undefined);
+  const loading = useAction();
+  if (!canLoad)
+    return (
+      <p className={css.earlier}>
+        {first} earlier messages are not shown here. Export the session to read them.
+      </p>
+    );
+  return (
+    <div className={css.earlier}>
+      <Button
+        size="small"
+        disabled={loading.isBusy}
+        onClick={() => void loading.run(() => agent.loadEarlier())}
+      >
+        {loading.isBusy ? "Reading…" : `Show earlier messages (${first})`}
+      </Button>
+      {loading.problem === undefined ? null : <Notice tone="bad">{loading.problem}</Notice>}
+    </div>
+  );
+}
+
+function Away() {
+  const status = useShown((shown) => shown.status);
+  if (status !== "away") return null;
+  return (
+    <p className={css.away} role="status">
+      The connection is cut. This is what was last known; it goes on by itself.
+    </p>
+  );
+}

@@ -1,0 +1,120 @@
+import type { Client } from "#client/client.ts";
+import type { SessionsEvent } from "#contract/operations/reading.ts";
+import type { Session } from "#contract/session.ts";
+import { Store } from "./store.ts";
+
+export interface SessionsView {
+  /** `away`: the server cannot be reached, and what is shown is what was last known. */
+  readonly status: "connecting" | "live" | "away";
+  readonly sessions: ReadonlyMap<string, Session>;
+  /** Agents that wait for somebody's answer. */
+  readonly asking: ReadonlySet<string>;
+}
+
+export type SessionsListener = (event: SessionsEvent) => void;
+
+/** However much happens at once, the page is drawn at most this often. */
+const FLUSH_MS = 60;
+const PAGE_SIZE = 1000;
+/** Sessions that a list shows; a server has room for no more than a part of it. */
+const LISTED_MOST = 20_000;
+const RETRY_MS = 1000;
+
+/** Every session that the caller may see, as it is now. */
+export class Sessions {
+  readonly view = new Store<SessionsView>({
+    status: "connecting",
+    sessions: new Map(),
+    asking: new Set(),
+  });
+  readonly #client: Client;
+  readonly #listeners = new Set<SessionsListener>();
+  #sessions = new Map<string, Session>();
+  #asking = new Set<string>();
+  #status: SessionsView["status"] = "connecting";
+  #flushing: number | undefined;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /** Calls for everything that happens from now on. */
+  onEvent(listener: SessionsListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  async follow(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        for await (const { data } of this.#client.stream("sessions.watch", {}, { signal }))
+          await this.#apply(data, signal);
+      } catch {
+        // Whoever was let in no more learns it by the next call; everything else passes.
+      }
+      if (signal.aborted) return;
+      this.#setStatus("away");
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+
+  /** What this page has just changed need not wait for the server to tell it. */
+  put(session: Session): void {
+    this.#sessions.set(session.session_id, session);
+    this.#flushSoon();
+  }
+
+  async #apply(event: SessionsEvent, signal: AbortSignal): Promise<void> {
+    if (event.type === "ready") {
+      // What happens meanwhile waits behind this in the stream, and is newer.
+      const sessions = await listAll(this.#client, signal);
+      this.#sessions = sessions;
+      // Who asks is told next.
+      this.#asking = new Set();
+      this.#setStatus("live");
+    } else if (event.type === "session.removed") {
+      this.#sessions.delete(event.session_id);
+      this.#asking.delete(event.session_id);
+    } else {
+      const { session, needs_answer } = event;
+      this.#sessions.set(session.session_id, session);
+      if (needs_answer === true) this.#asking.add(session.session_id);
+      if (needs_answer === false || event.type === "session.exited")
+        this.#asking.delete(session.session_id);
+    }
+    this.#flushSoon();
+    for (const listener of [...this.#listeners]) listener(event);
+  }
+
+  #setStatus(status: SessionsView["status"]): void {
+    if (status === this.#status) return;
+    this.#status = status;
+    this.#flushSoon();
+  }
+
+  #flushSoon(): void {
+    this.#flushing ??= window.setTimeout(() => {
+      this.#flushing = undefined;
+      this.view.set({
+        status: this.#status,
+        sessions: new Map(this.#sessions),
+        asking: new Set(this.#asking),
+      });
+    }, FLUSH_MS);
+  }
+}
+
+async function listAll(client: Client, signal: AbortSignal): Promise<Map<string, Session>> {
+  const found = new Map<string, Session>();
+  let cursor: string | undefined;
+  do {
+    const page = await client.call(
+      "session.list",
+      { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) },
+      { signal },
+    );
+    for (const session of page.sessions) found.set(session.session_id, session);
+    cursor = page.cursor ?? undefined;
+  } while (cursor !== undefined && found.size < LISTED_MOST);
+  return found;
+}

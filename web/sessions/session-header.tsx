@@ -1,0 +1,46 @@
+import type { ReactNode } from "react";
+import type { Session } from "#contract/session.ts";
+import { useApp } from "#web/app/context.ts";
+import { navigate } from "#web/app/router.ts";
+import { useStore } from "#web/live/store.ts";
+import { IconButton } from "#web/ui/button.tsx";
+import { Icon } from "#web/ui/icons.tsx";
+import css from "./session-header.module.css";
+import { SessionMenu } from "./session-menu.tsx";
+import { iconOf, kindWord, nameOf } from "./session-name.ts";
+import { StateBadge } from "./state-badge.tsx";
+
+interface SessionHeaderProps {
+  readonly session: Session;
+  /** What only this kind of view has. */
+  readonly children?: ReactNode;
+}
+
+/** Above every view of one session. */
+export function SessionHeader({ session, children }: SessionHeaderProps) {
+  const { asking } = useStore(useApp().sessions.view);
+  return (
+    <header className={css.header}>
+      <IconButton
+        className={css.back ?? ""}
+        icon="back"
+        label="All sessions"
+        onClick={() => navigate({ name: "sessions" })}
+      />
+      <span className={css.icon} title={kindWord(session)}>
+        <Icon name={iconOf(session)} />
+      </span>
+      <div className={css.names}>
+        <h1 title={nameOf(session)}>{nameOf(session)}</h1>
+        <p title={session.work_dir}>{session.work_dir}</p>
+      </div>
+      <StateBadge session={session} isAsking={asking.has(session.session_id)} />
+      <div className={css.actions}>
+        {children}
+        <SessionMenu session={session} />
+      </div>
+    </header>
+  );
+}
+
+export { nameOf };

@@ -1,0 +1,31 @@
+import type { Session } from "#contract/session.ts";
+import type { IconName } from "#web/ui/icons.tsx";
+
+/** What people call it. */
+export function nameOf({
+  title,
+  argv,
+  session_id,
+}: Pick<Session, "title" | "argv" | "session_id">): string {
+  if (title !== "") return title;
+  return argv.length === 0 ? session_id : argv.join(" ");
+}
+
+export function isLive({ state }: Pick<Session, "state">): boolean {
+  return state.kind === "starting" || state.kind === "running";
+}
+
+export function iconOf({ kind, mode }: Pick<Session, "kind" | "mode">): IconName {
+  if (kind === "agent") return "agent";
+  return mode === "pty" ? "terminal" : "command";
+}
+
+const KIND_WORDS: Readonly<Record<Session["kind"], string>> = {
+  agent: "Agent",
+  terminal: "Terminal",
+  command: "Command",
+};
+
+export function kindWord({ kind }: Pick<Session, "kind">): string {
+  return KIND_WORDS[kind];
+}

@@ -1,0 +1,116 @@
+import { useCallback, useMemo, useRef } from "react";
+import type { CallOptions } from "#client/client.ts";
+import { limits } from "#contract/limits.ts";
+import { mayDo, useApp } from "#web/app/context.ts";
+import { useStore } from "#web/live/store.ts";
+import { useCall } from "#web/live/use-call.ts";
+import { useCommands } from "#web/palette/commands.ts";
+import { Loading } from "#web/ui/notice.tsx";
+import { useDeeds } from "./actions/use-deeds.tsx";
+import { EmptyList, NothingFound } from "./list/empty-list.tsx";
+import { FilterBar } from "./list/filter-bar.tsx";
+import { glancesOf } from "./list/glances.ts";
+import { listChoice } from "./list/list-choice.ts";
+import { SelectionBar } from "./list/selection-bar.tsx";
+import { SessionGrid } from "./list/session-grid.tsx";
+import { useActivity } from "./list/use-activity.ts";
+import { useFolded, useSelected } from "./list/use-marks.ts";
+import { buildRows, countPhases, type ListChoice, type ListSource } from "./session-rows.ts";
+import css from "./sessions-page.module.css";
+
+/** Everything that runs, and what has ended. */
+export function SessionsPage() {
+  const { identity, sessions } = useApp();
+  const view = useStore(sessions.view);
+  const workspaces = useWorkspaces();
+  const choice = useChoice(workspaces);
+  const source = useSource(choice);
+  const { folded, fold } = useFolded();
+  const { selected, toggle, clear } = useSelected(view.sessions);
+  const { perform, end, dialog } = useDeeds(clear);
+  const search = useRef<HTMLInputElement>(null);
+  useCommands(useMemo(() => [searchCommand(() => search.current?.focus())], []));
+  const rows = useMemo(
+    () => buildRows(source, { choice, collapsed: folded }),
+    [source, choice, folded],
+  );
+  const counts = useMemo(() => countPhases(source, choice), [source, choice]);
+  const hasAgents = useMemo(() => rows.some(({ session }) => session.kind === "agent"), [rows]);
+  if (view.status === "connecting") return <Loading what="Listing the sessions" />;
+  if (view.sessions.size === 0)
+    return (
+      <>
+        <h1 className="visually-hidden">Sessions</h1>
+        <EmptyList />
+      </>
+    );
+  const mayChange = mayDo(identity, "operator");
+  return (
+    <div className={css.page}>
+      <h1 className="visually-hidden">Sessions</h1>
+      <FilterBar searchRef={search} choice={choice} counts={counts} workspaces={workspaces} />
+      <SelectionBar selected={selected} onEnd={end} onClear={clear} />
+      {rows.length === 0 ? (
+        <NothingFound choice={choice} />
+      ) : (
+        <SessionGrid
+          rows={rows}
+          workspaces={workspaces}
+          hasAgents={hasAgents}
+          mayChange={mayChange}
+          selected={selected.ids}
+          onSelect={toggle}
+          onFold={fold}
+          onDeed={perform}
+        />
+      )}
+      {dialog}
+    </div>
+  );
+}
+
+function searchCommand(run: () => void) {
+  return { id: "sessions.search", group: "Sessions", title: "Search sessions", keys: "/", run };
+}
+
+/** A workspace that is gone, or the only one, hides nothing. */
+function useChoice(workspaces: ReadonlyMap<string, string> | undefined): ListChoice {
+  const choice = useStore(listChoice);
+  return useMemo(() => {
+    const { workspaceId } = choice;
+    const isKnown = workspaceId === undefined || workspaces?.has(workspaceId) === true;
+    return isKnown ? choice : { ...choice, workspaceId: undefined };
+  }, [choice, workspaces]);
+}
+
+function useSource({ order, search }: ListChoice): ListSource {
+  const { client, sessions } = useApp();
+  const view = useStore(sessions.view);
+  const glances = useStore(glancesOf(client).view);
+  const activity = useActivity(order === "activity");
+  // Only a search looks at the names of agents; nothing else has to be built anew for a glance.
+  const agents = search.trim() === "" ? undefined : glances;
+  return useMemo(
+    () => ({
+      sessions: view.sessions,
+      asking: view.asking,
+      findAgent: (id) => agents?.get(id)?.agent,
+      findActivity: (id) => activity.get(id),
+    }),
+    [view, agents, activity],
+  );
+}
+
+/** Names by id, where there is more than one. */
+function useWorkspaces(): ReadonlyMap<string, string> | undefined {
+  const { client } = useApp();
+  const ask = useCallback(
+    (options: CallOptions) => client.call("workspace.list", { limit: limits.list_most }, options),
+    [client],
+  );
+  const { value } = useCall(ask);
+  return useMemo(() => {
+    if (value === undefined || value.workspaces.length < 2) return undefined;
+    return new Map(value.workspaces.map(({ workspace_id, name }) => [workspace_id, name]));
+  }, [value]);
+}

@@ -1,0 +1,83 @@
+import { hasName } from "#web/terminal/addresses.ts";
+import { countLines, PREVIEW_CHARS } from "#web/terminal/pasting.ts";
+import type { Look, TerminalRoom } from "#web/terminal/terminal-room.ts";
+import { Button } from "#web/ui/button.tsx";
+import { Dialog } from "#web/ui/dialog.tsx";
+import { Notice } from "#web/ui/notice.tsx";
+import css from "./look-dialogs.module.css";
+
+/** What wants a look before it happens. */
+export function LookDialogs({ room, look }: { readonly room: TerminalRoom; readonly look: Look }) {
+  const close = () => {
+    room.look.set(undefined);
+    room.focus();
+  };
+  return look.kind === "link" ? (
+    <LinkLook address={look.address} onClose={close} />
+  ) : (
+    <PasteLook
+      text={look.text}
+      onClose={close}
+      onPaste={() => {
+        room.look.set(undefined);
+        room.insertNow(look.text);
+      }}
+    />
+  );
+}
+
+function LinkLook({ address, onClose }: { readonly address: URL; readonly onClose: () => void }) {
+  return (
+    <Dialog title="Open this link?" onClose={onClose}>
+      <div className={css.look}>
+        <p>
+          A program printed it. It leads to <strong>{address.host}</strong>:
+        </p>
+        <code className={css.address}>{address.href}</code>
+        {hasName(address) ? (
+          <Notice tone="warn">
+            What stands before the @ is a name, and not where the link leads.
+          </Notice>
+        ) : null}
+        <div className={css.actions}>
+          <Button onClick={onClose}>Stay here</Button>
+          <a
+            className={css.follow}
+            href={address.href}
+            target="_blank"
+            rel="noopener noreferrer"
+            onClick={onClose}
+          >
+            Open in a new tab
+          </a>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+interface PasteLookProps {
+  readonly text: string;
+  readonly onClose: () => void;
+  readonly onPaste: () => void;
+}
+
+function PasteLook({ text, onClose, onPaste }: PasteLookProps) {
+  const isLong = text.length > PREVIEW_CHARS;
+  return (
+    <Dialog title={`Paste ${countLines(text)} lines?`} onClose={onClose} wide>
+      <div className={css.look}>
+        <p>
+          The program does not know a paste from typing: each line is run as soon as it is there.
+        </p>
+        <pre className={css.preview}>{isLong ? `${text.slice(0, PREVIEW_CHARS)}…` : text}</pre>
+        <div className={css.actions}>
+          <Button onClick={onClose}>Do not paste</Button>
+          <Button tone="primary" onClick={onPaste}>
+            Paste them
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}

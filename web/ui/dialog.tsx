@@ -1,0 +1,39 @@
+import { type ReactNode, useId, useLayoutEffect, useRef } from "react";
+import { IconButton } from "./button.tsx";
+import css from "./dialog.module.css";
+
+interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+  readonly wide?: boolean;
+}
+
+/** The browser's own modal dialog: it keeps the focus inside and gives it back, and Escape closes it. */
+export function Dialog({ title, onClose, children, wide = false }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  // Before it leaves the page: a dialog that is gone gives the focus back to nobody.
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    element?.showModal();
+    return () => element?.close();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      className={`${css.dialog} ${wide ? css.wide : ""}`}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <header className={css.header}>
+        <h2 id={titleId}>{title}</h2>
+        <IconButton icon="close" label="Close" onClick={onClose} />
+      </header>
+      <div className={css.body}>{children}</div>
+    </dialog>
+  );
+}
