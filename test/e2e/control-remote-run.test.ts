@@ -8,7 +8,7 @@ import { openReins, type Reins, succeed } from "#test/harness/reins.ts";
 
 async function openServer(reins: Reins, port = 0) {
   // The host of this directory, and not one of the server's own environment.
-  succeed(await reins.run(["ps"]));
+  succeed(await reins.ask(["ps"]));
   return await openGatewayProcess({ dataDir: reins.home, port });
 }
 
@@ -35,7 +35,7 @@ test("a command of a server is a part of a pipeline here: bytes, channels, exit 
     "",
   ]);
   // A name without `--` is a team that the server knows.
-  expect(await reins.run([...there, "-d", "make"])).toMatchObject({ code: 3, stdout: "" });
+  expect(await reins.ask([...there, "-d", "make"])).toMatchObject({ code: 3, stdout: "" });
   const interrupted = reins.start([...at, "--", "sh", "-c", "echo on; exec sleep 600"]);
   await interrupted.says("on\n");
   interrupted.child.kill("SIGINT");
@@ -62,7 +62,7 @@ test("a command that is followed over a server goes on when the server was kille
   await first.kill("SIGKILL");
   writeFileSync(join(reins.path, "go"), "");
   await waitFor("it is printed", async () =>
-    succeed(await reins.run(["logs", id])).includes("two\n"),
+    succeed(await reins.ask(["logs", id])).includes("two\n"),
   );
   running.child.stdin?.end("three\n");
   await using _second = await openServer(reins, first.port);
@@ -88,25 +88,25 @@ test("what runs on a server is told where: a path there, or a task of it", {
   ];
   const results: unknown[] = [];
   for (const [, , args] of table) {
-    const { code, stdout, stderr } = await reins.run([...there, ...args]);
+    const { code, stdout, stderr } = await reins.ask([...there, ...args]);
     results.push([code, stdout, stderr, args]);
   }
   expect(results).toEqual(
     table.map(([code, said, args]) => [code, "", expect.stringMatching(said), args]),
   );
   expect(await reins.sessions()).toEqual([]);
-  const task = succeed(await reins.run(["task", "create", "bin"])).trim();
+  const task = succeed(await reins.ask(["task", "create", "bin"])).trim();
   expect(await reins.run([...there, "--task", task, "--", "pwd"])).toMatchObject({
     code: 0,
     stdout: `${join(reins.path, "bin")}\n`,
   });
-  const made = JSON.parse(succeed(await reins.run([...there, "-d", "--json", "--task", task])));
+  const made = JSON.parse(succeed(await reins.ask([...there, "-d", "--json", "--task", task])));
   expect(made).toMatchObject({
     kind: "terminal",
     task_id: task,
     work_dir: join(reins.path, "bin"),
   });
-  const id = succeed(await reins.run([...there, "-d", "--cwd", "/", "--", "sleep", "600"])).trim();
+  const id = succeed(await reins.ask([...there, "-d", "--cwd", "/", "--", "sleep", "600"])).trim();
   expect(await reins.session(id)).toMatchObject({ kind: "command", state: { kind: "running" } });
 });
 
@@ -118,7 +118,7 @@ test("logs -f over a server goes on until the exit, through the server's end", {
   const { url } = first.door;
   const script = "echo one; until [ -e go ]; do sleep 0.1; done; echo two >&2; exit 4";
   const id = succeed(
-    await reins.run([
+    await reins.ask([
       ...["run", "-d", "--remote", url, "--cwd", reins.path],
       ...["--", "sh", "-c", script],
     ]),
@@ -128,7 +128,7 @@ test("logs -f over a server goes on until the exit, through the server's end", {
   await following.says("one\n");
   // What is there and no more, while it runs.
   await waitFor("it is printed", async () =>
-    succeed(await reins.run(["logs", "--remote", url, id])).includes("one\n"),
+    succeed(await reins.ask(["logs", "--remote", url, id])).includes("one\n"),
   );
   await first.kill("SIGKILL");
   writeFileSync(join(reins.path, "go"), "");

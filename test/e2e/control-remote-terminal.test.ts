@@ -12,7 +12,7 @@ const SHELL = "env PS1='in$ ' bash --norc --noprofile -i";
 
 async function openServer(reins: Reins, port = 0) {
   // The host of this directory, and not one of the server's own environment.
-  succeed(await reins.run(["ps"]));
+  succeed(await reins.ask(["ps"]));
   return await openGatewayProcess({ dataDir: reins.home, port });
 }
 
@@ -86,7 +86,7 @@ test.concurrent("what is printed and typed while the server is killed arrives on
   await pane.shows("[reins: the server is away; it is tried again, Ctrl-\\ d detaches]");
   writeFileSync(join(reins.path, "go"), "");
   await waitFor("it is printed", async () =>
-    succeed(await reins.run(["logs", id])).includes("\nwhile it was away"),
+    succeed(await reins.ask(["logs", id])).includes("\nwhile it was away"),
   );
   pane.enter("typed meanwhile");
   await using _second = await openServer(reins, first.port);
@@ -94,7 +94,7 @@ test.concurrent("what is printed and typed while the server is killed arrives on
   await pane.shows(/^while it was away\n(?:.*\n)*typed meanwhile\ntyped meanwhile$/m);
   pane.press("C-d");
   await pane.prompts("in$");
-  const printed = succeed(await reins.run(["logs", id]));
+  const printed = succeed(await reins.ask(["logs", id]));
   expect(printed.split("while it was away\r\n").length).toBe(2);
   expect(printed.split("typed meanwhile\r\n").length).toBe(3);
   pane.enter("exit 5");
@@ -169,7 +169,7 @@ test.concurrent("a terminal that a server's session had is as it was on every wa
   writeFileSync(join(reins.path, "full.sh"), FULL_SCREEN);
   const before = await readModes(pane, "before");
   const id = succeed(
-    await reins.run([
+    await reins.ask([
       ...["run", "-d", "--tty", "--remote", url, "--cwd", reins.path],
       ...["--", "sh", "full.sh"],
     ]),
@@ -201,14 +201,14 @@ test.concurrent("whoever has a token that may only look watches, and is told so"
   const pane = await tmux.open();
   const { url } = server.door;
   const at = ["--remote", url, "--cwd", "/"];
-  const id = succeed(await reins.run(["run", "-d", "--tty", ...at, "--", "cat"])).trim();
-  const token = succeed(await reins.run(["token", "create", "--user", "eve", "--role", "viewer"]));
+  const id = succeed(await reins.ask(["run", "-d", "--tty", ...at, "--", "cat"])).trim();
+  const token = succeed(await reins.ask(["token", "create", "--user", "eve", "--role", "viewer"]));
   pane.enter(`clear; REINS_TOKEN=${token.trim().split(/\s/).at(-1)} reins attach --since 0 ${url}`);
   await pane.shows(/you watch: .*operator/);
   pane.enter("nobody hears");
   pane.press("C-\\", "t");
   await pane.shows(/operator(?:.*\n)*.*operator/);
-  succeed(await reins.run(["send", "heard", "--to", id]));
+  succeed(await reins.ask(["send", "heard", "--to", id]));
   await pane.shows(/^heard\nheard$/m);
   expect(pane.screen()).not.toContain("nobody hears");
   pane.press("C-\\", "d");

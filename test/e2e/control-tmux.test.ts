@@ -1,12 +1,12 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Control, eventLines, openControl, SLOW_MS } from "#test/harness/control.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openGatewayProcess } from "#test/harness/gateway-process.ts";
 import { startProto } from "#test/harness/proto.ts";
-import { succeed } from "#test/harness/reins.ts";
-import { openTmux } from "#test/harness/tmux.ts";
+import { type ListedSession, succeed } from "#test/harness/reins.ts";
+import { openTmux, type Tmux } from "#test/harness/tmux.ts";
 
 /** Who serves while the commands run, and what becomes of it in the middle. */
 type Gateway = "absent" | "present" | "killed";
@@ -19,15 +19,27 @@ async function openGateway(gateway: Gateway, { reins }: Control) {
   return { kill, [Symbol.asyncDispose]: () => served[Symbol.asyncDispose]() };
 }
 
+/** One for all: each test has panes and a run of its own, which is over when it ends. */
+let control: Control;
+let tmux: Tmux;
+beforeAll(async () => {
+  control = await openControl("local");
+  tmux = openTmux(control.reins);
+});
+afterAll(async () => {
+  tmux[Symbol.dispose]();
+  await control[Symbol.asyncDispose]();
+});
+
 describe.each(["absent", "present", "killed"] as const)(
   "while the gateway is %s",
   { timeout: SLOW_MS },
   (state) => {
     test("a run of one terminal is steered from others", async () => {
-      await using control = await openControl("local");
-      const { reins, run } = control;
-      using tmux = openTmux(reins);
+      const { reins } = control;
+      const run = commandsWhile(state);
       const [runner, watcher] = [await tmux.open(), await tmux.open()];
+      rmSync(join(reins.path, "note.txt"), { force: true });
       runner.enter("reins run team.yaml write");
       const id = await findRun(control, "agent");
       await using gateway = await openGateway(state, control);
@@ -61,9 +73,8 @@ describe.each(["absent", "present", "killed"] as const)(
     });
 
     test("a shell of one terminal is seen, typed into and waited for from others", async () => {
-      await using control = await openControl("local");
-      const { reins, run } = control;
-      using tmux = openTmux(reins);
+      const { reins } = control;
+      const run = commandsWhile(state);
       const runner = await tmux.open();
       runner.enter("reins run -- env PS1='in$ ' bash --norc --noprofile -i");
       await runner.prompts("in$");
@@ -81,9 +92,8 @@ describe.each(["absent", "present", "killed"] as const)(
     });
 
     test("a program and another terminal get to the same run", async () => {
-      await using control = await openControl("local");
-      const { reins, run } = control;
-      using tmux = openTmux(reins);
+      const { reins } = control;
+      const run = commandsWhile(state);
       const [runner, other] = [await tmux.open(), await tmux.open()];
       runner.enter("reins run -- env PS1='in$ ' bash --norc --noprofile -i");
       await runner.prompts("in$");
@@ -109,26 +119,35 @@ describe.each(["absent", "present", "killed"] as const)(
 async function findRun({ reins }: Control, kind: string): Promise<string> {
   return await waitFor(
     `a run of the kind ${kind}`,
-    async () => (await reins.sessions()).find((session) => session.kind === kind)?.session_id,
+    async () =>
+      (await reins.sessions()).find((one) => one.kind === kind && isRunning(one))?.session_id,
     { timeout: 30_000 },
   );
+}
+
+function isRunning({ state }: ListedSession): boolean {
+  return state.kind === "running";
+}
+
+/** Processes of their own once; what a gateway changes for them would be the same in one that stays. */
+function commandsWhile(state: Gateway): Control["run"] {
+  return state === "absent" ? control.run : control.ask;
 }
 
 test("a watch over a server goes on where it was when the server was killed and is back", {
   timeout: SLOW_MS,
 }, async () => {
-  await using control = await openControl("local");
   const { reins } = control;
   const id = await control.agent();
   await using first = await openGatewayProcess({ dataDir: reins.home });
   const watching = reins.start(["watch", id, "--remote", first.door.url]);
   await watching.says("session.title");
   await first.kill("SIGKILL");
-  succeed(await control.run("send", "turn left", "--to", id));
-  succeed(await control.run("wait", "--text", "Turned left.", id));
+  succeed(await control.ask("send", "turn left", "--to", id));
+  succeed(await control.ask("wait", "--text", "Turned left.", id));
   await using _second = await openGatewayProcess({ dataDir: reins.home, port: first.port });
   await watching.says("Turned left.");
-  succeed(await control.run("close", id));
+  succeed(await control.ask("close", id));
   const { code, stdout } = await watching.ended;
   expect(code).toBe(0);
   const types = (lines: string[]) => lines.map((line) => JSON.parse(line).type);
@@ -151,9 +170,9 @@ test("a watch goes on when the host was killed and is back", { timeout: SLOW_MS 
     const pid = await reins.hostPid().catch(() => undefined);
     return pid !== undefined && pid !== before;
   });
-  succeed(await control.run("send", "turn left", "--to", id));
+  succeed(await control.ask("send", "turn left", "--to", id));
   await watching.says("Turned left.");
-  succeed(await control.run("close", id));
+  succeed(await control.ask("close", id));
   const { code, stdout } = await watching.ended;
   expect(code).toBe(0);
   // Each line once, whatever was cut in between.

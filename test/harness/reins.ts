@@ -10,16 +10,22 @@ import {
 } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { createHostLink } from "#app/live/host-link.ts";
+import { createSessionOperations } from "#app/session.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { findHost } from "#host/start-host.ts";
+import { anyPlaces, createTestCaller } from "./caller.ts";
 import { waitFor } from "./eventually.ts";
 import { binPath } from "./host.ts";
 import { isAlive } from "./processes.ts";
+import { openResident, type Resident } from "./resident.ts";
 import type { RunResult } from "./run-program.ts";
 import { openTempDir } from "./temp-dir.ts";
 
 /** A busy machine takes its time; nothing waits longer than it has to. */
 const WAIT_MS = 30_000;
+/** More than any test has. */
+const LISTED_SESSIONS = 1000;
 
 export interface StartOptions {
   readonly env?: NodeJS.ProcessEnv;
@@ -46,10 +52,12 @@ export interface Reins extends AsyncDisposable {
   readonly home: string;
   readonly env: NodeJS.ProcessEnv;
   run(args: readonly string[], options?: StartOptions): Promise<RunResult>;
+  /** The same command for what is not the claim: in a process that stays for the next one, which waits for this one. */
+  ask(args: readonly string[]): Promise<RunResult>;
   start(args: readonly string[], options?: StartOptions): Running;
   /** Starts a session in the background and answers its id. */
   detach(args: readonly string[]): Promise<string>;
-  /** As `ps --json` lists them, the ended ones included. */
+  /** As `ps --json` lists them, the ended ones included; asked of the host itself. */
   sessions(): Promise<readonly ListedSession[]>;
   session(id: string): Promise<ListedSession>;
   /** The pid of the host, if one runs. */
@@ -85,16 +93,24 @@ export async function openReins(): Promise<Reins> {
     });
   const run: Reins["run"] = (args, options) => start(args, options).ended;
   const hostPid = () => findHostPid(home);
-  const sessions = async () => JSON.parse((await run(["ps", "-a", "--json"])).stdout).sessions;
-  stack.defer(() => endAll({ path, home, run, hostPid }));
+  let resident: Resident | undefined;
+  const ask: Reins["ask"] = (args) => {
+    resident ??= openResident(env, path);
+    return resident.run(args);
+  };
+  const sessions = async () =>
+    (await listSessions(home)) ?? JSON.parse((await run(["ps", "-a", "--json"])).stdout).sessions;
+  stack.defer(() => endAll({ path, home, run }));
+  stack.defer(async () => await resident?.[Symbol.asyncDispose]());
   const owned = stack.move();
   return {
     path,
     home,
     env,
     run,
+    ask,
     start,
-    detach: async (args) => succeed(await run(["run", "--detach", ...args])).trim(),
+    detach: async (args) => succeed(await ask(["run", "--detach", ...args])).trim(),
     sessions,
     session: async (id) => find(await sessions(), id),
     hostPid,
@@ -160,16 +176,14 @@ function startProgram(argv: readonly string[], options: StartOptions): Running {
   };
 }
 
-interface Ending extends Pick<Reins, "path" | "home" | "run" | "hostPid"> {}
+interface Ending extends Pick<Reins, "path" | "home" | "run"> {}
 
 /** Nothing may be left: not the host, and nothing else that knows of this directory. */
-async function endAll({ path, home, run, hostPid }: Ending): Promise<void> {
+async function endAll({ path, home, run }: Ending): Promise<void> {
   if (existsSync(join(home, "host.lock"))) {
     // A host that was killed has left its sessions; the next one ends them.
-    if ((await hostPid()) === undefined) succeed(await run(["ps"]));
-    const pid = await hostPid();
-    succeed(await run(["host", "stop"]));
-    await waitFor(`the host ${pid} ends`, () => pid === undefined || !isAlive(pid));
+    if ((await findHostPid(home)) === undefined) succeed(await run(["ps"]));
+    await stopHost(home);
   }
   try {
     await waitFor("nothing is left", () => findMarked(path).length === 0);
@@ -184,6 +198,25 @@ function findMarked(mark: string): string[] {
     ["environ", "cmdline"].some((file) => read(`/proc/${pid}/${file}`).includes(mark)),
   );
   return marked.map((pid) => `${pid} ${read(`/proc/${pid}/cmdline`).replaceAll("\0", " ")}`);
+}
+
+async function stopHost(home: string): Promise<void> {
+  using host = await findHost(locateDataDir(home));
+  if (host === undefined) return;
+  const { pid } = host.hello;
+  await host.call("host.shutdown", {});
+  await waitFor(`the host ${pid} ends`, () => !isAlive(pid));
+}
+
+/** Undefined when no host answers: then it takes a command to start one. */
+async function listSessions(home: string): Promise<readonly ListedSession[] | undefined> {
+  using host = await findHost(locateDataDir(home));
+  if (host === undefined) return undefined;
+  const setting = { link: createHostLink(host), places: anyPlaces };
+  const operations = createSessionOperations(setting, createTestCaller());
+  const { sessions } = await operations["session.list"]({ limit: LISTED_SESSIONS });
+  // Of a session that is not running there is no pid, and no test asks for it.
+  return sessions as readonly ListedSession[];
 }
 
 async function findHostPid(home: string): Promise<number | undefined> {

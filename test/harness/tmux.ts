@@ -1,10 +1,13 @@
 import { execFileSync } from "node:child_process";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { waitFor } from "./eventually.ts";
 import type { Reins } from "./reins.ts";
 
 /** A busy machine takes its time; nothing waits longer than it has to. */
 const WAIT_MS = 30_000;
+/** Without new output a screen still changes by a resize, so it is looked at now and then. */
+const LOOK_MS = 250;
 const SIZE = { cols: 100, rows: 30 };
 
 /** A terminal emulator with panes that a test types into and looks at. Its own server, ended with the scope. */
@@ -54,10 +57,10 @@ export function openTmux(reins: Reins): Tmux {
   return {
     open: async () => {
       // Otherwise tmux's own shell would stand between.
-      const pane = createPane(
-        tmux,
-        tmux(["new-window", "-d", "-P", "-F", "#{pane_id}", "exec sh"]),
-      );
+      const id = tmux(["new-window", "-d", "-P", "-F", "#{pane_id}", "exec sh"]);
+      const printed = join(reins.path, `tmux.pane${id}`);
+      tmux(["pipe-pane", "-t", id, `exec cat >'${printed}'`]);
+      const pane = createPane(tmux, { id, printed });
       await pane.prompts("out$");
       return pane;
     },
@@ -67,13 +70,24 @@ export function openTmux(reins: Reins): Tmux {
   };
 }
 
-function createPane(tmux: (args: readonly string[]) => string, id: string): Pane {
+interface Place {
+  readonly id: string;
+  /** The file that grows with what the pane prints. */
+  readonly printed: string;
+}
+
+function createPane(tmux: (args: readonly string[]) => string, { id, printed }: Place): Pane {
   const press: Pane["press"] = (...keys) => void tmux(["send-keys", "-t", id, ...keys]);
   const type: Pane["type"] = (text) => void tmux(["send-keys", "-t", id, "-l", "--", text]);
   const ask: Pane["ask"] = (format) => tmux(["display", "-p", "-t", id, format]);
   const screen = () => tmux(["capture-pane", "-p", "-t", id]);
   const wait = async (what: string, isThere: (text: string) => boolean) => {
+    // To ask tmux takes a process each time, to ask the file does not.
+    let seen = { size: -1, at: 0 };
     const look = () => {
+      const now = { size: sizeOf(printed), at: performance.now() };
+      if (now.size === seen.size && now.at - seen.at < LOOK_MS) return false;
+      seen = now;
       const text = screen();
       return isThere(text) && text;
     };
@@ -107,6 +121,10 @@ function createPane(tmux: (args: readonly string[]) => string, id: string): Pane
     },
     close: () => void tmux(["kill-window", "-t", id]),
   };
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function findChild(parent: string): number {

@@ -88,7 +88,7 @@ function view(route: Route, { identity }: App): ReactNode {
       return <HealthPage />;
     case "unknown":
       return (
-        <Empty icon="question" title="There is nothing at this address">
+        <Empty level={1} icon="question" title="There is nothing at this address">
           <a href="#/">See all sessions</a>
         </Empty>
       );
@@ -97,7 +97,7 @@ function view(route: Route, { identity }: App): ReactNode {
 
 function NotForYou({ what }: { readonly what: string }) {
   return (
-    <Empty icon="shield" title={`Only an admin sees ${what}`}>
+    <Empty level={1} icon="shield" title={`Only an admin sees ${what}`}>
       Your ticket came from a token with a smaller role.
     </Empty>
   );

@@ -28,13 +28,13 @@ export function WithSession({ sessionId, children }: WithSessionProps) {
   if (asked.error === undefined) return <Loading what="Looking for the session" />;
   if (asked.error instanceof Fault && isMissing(asked.error))
     return (
-      <Empty icon="question" title="There is no such session">
+      <Empty level={1} icon="question" title="There is no such session">
         <p>It was removed, or it never was here, or it is not yours to see.</p>
         <a href="#/">See all sessions</a>
       </Empty>
     );
   return (
-    <Empty icon="pulse" title="The session could not be read">
+    <Empty level={1} icon="pulse" title="The session could not be read">
       <p>{sayFault(asked.error)}</p>
       <Button onClick={asked.again}>Try again</Button>
     </Empty>

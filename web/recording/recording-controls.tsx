@@ -86,7 +86,8 @@ function MomentSlider({ player, state }: { readonly player: Player; readonly sta
         aria-label="Moment"
         aria-valuetext={`${formatClock(position)} of ${formatClock(duration)}`}
         min={0}
-        max={duration}
+        // On a step, or the last moment could not be reached.
+        max={Math.ceil(duration / SLIDER_STEP) * SLIDER_STEP}
         step={SLIDER_STEP}
         value={position}
         onChange={(event) => void player.seek(Number(event.target.value))}

@@ -1,6 +1,6 @@
 /** Keys that a phone's keyboard does not have, and modifiers that stay down until the next key. */
 export const quickKeys = [
-  { id: "escape", label: "Escape", sign: "Esc" },
+  { id: "escape", label: "Esc", sign: "Esc" },
   { id: "tab", label: "Tab", sign: "Tab" },
   { id: "left", label: "Left", sign: "←" },
   { id: "up", label: "Up", sign: "↑" },

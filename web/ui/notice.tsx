@@ -21,18 +21,22 @@ export function Notice({
 export function Empty({
   icon,
   title,
+  level = 2,
   children,
 }: {
   readonly icon: IconName;
   readonly title: string;
+  /** 1 where it is all that the page shows. */
+  readonly level?: 1 | 2;
   readonly children?: ReactNode;
 }) {
+  const Heading = level === 1 ? "h1" : "h2";
   return (
     <div className={css.empty}>
       <span className={css.emblem}>
         <Icon name={icon} size={30} />
       </span>
-      <h2>{title}</h2>
+      <Heading>{title}</Heading>
       <div className={css.words}>{children}</div>
     </div>
   );

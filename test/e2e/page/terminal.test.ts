@@ -1,0 +1,148 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { waitFor } from "#test/harness/eventually.ts";
+import { openPageWorld, perform, screenShows } from "#test/harness/page-world.ts";
+
+test("a shell is opened in the page, typed into, and found again after a reload", async () => {
+  await using world = await openPageWorld();
+  await using visit = await world.visit({ path: "/new/shell" });
+  const { page } = visit;
+  await page.getByLabel("Directory").fill(world.host.dataDir);
+  await page.getByRole("button", { name: "Open the shell" }).click();
+  await page.getByRole("region", { name: "Terminal" }).waitFor();
+  await page.getByText("You hold the reins", { exact: true }).waitFor();
+  await page.keyboard.type("echo sum-$((40 + 2)); pwd\n");
+  await screenShows(page, new RegExp(`^sum-42\\n${world.host.dataDir}$`, "m"));
+  const address = page.url();
+  await page.reload();
+  await page.getByText("You hold the reins", { exact: true }).waitFor();
+  expect(page.url()).toBe(address);
+  await screenShows(page, "sum-42");
+  await page.keyboard.type("echo again-$((1 + 1))\n");
+  await screenShows(page, /^again-2$/m);
+});
+
+test("two people look at a terminal: one holds the reins, the other takes them", async () => {
+  await using world = await openPageWorld();
+  const { session_id } = await world.door.get("session.create", {
+    kind: "terminal",
+    argv: ["bash", "--norc", "--noprofile"],
+  });
+  const path = `/s/${session_id}`;
+  await using first = await world.visit({ path, viewport: { width: 1000, height: 700 } });
+  await first.page.getByText("You hold the reins", { exact: true }).waitFor();
+  await using second = await world.visit({ path, viewport: { width: 1300, height: 900 } });
+  const take = second.page.getByRole("button", { name: "Take the reins" });
+  await take.waitFor();
+  const sizeOf = async () => {
+    const { cols, rows } = await world.door.get("session.get", { session_id });
+    return `${cols}x${rows}`;
+  };
+  const size = await sizeOf();
+  await first.page.keyboard.type("echo from-$((0 + 1))\n");
+  await screenShows(second.page, /^from-1$/m);
+  // Whoever only looks changes neither the size nor what is typed.
+  expect(await sizeOf()).toBe(size);
+  await second.page.locator(".xterm").click();
+  await second.page.keyboard.type("echo never\n");
+  await second.page.getByText(/take the reins to type/i).waitFor();
+  await take.click();
+  await second.page.getByText("You hold the reins", { exact: true }).waitFor();
+  await first.page.getByText(/the reins were taken/i).waitFor();
+  await waitFor("the size is the second's", async () => (await sizeOf()) !== size);
+  await second.page.keyboard.type("echo from-$((1 + 1))\n");
+  const screen = await screenShows(first.page, /^from-2$/m);
+  expect(screen).not.toContain("never");
+  await first.page.getByRole("button", { name: "Take the reins" }).first().click();
+  await second.page.getByText(/the reins were taken/i).waitFor();
+  await first.page.keyboard.type("echo from-$((1 + 2))\n");
+  await screenShows(second.page, /^from-3$/m);
+});
+
+test("a terminal outlives the gateway, and no character is lost or doubled", async () => {
+  await using world = await openPageWorld();
+  const { session_id } = await world.door.get("session.create", {
+    kind: "terminal",
+    // No line editor: what is printed is what is to be seen, byte for byte.
+    argv: ["bash", "-c", COUNTER],
+  });
+  await using visit = await world.visit({
+    path: `/s/${session_id}`,
+    expected: /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|WebSocket|ERR_EMPTY_RESPONSE|net::ERR/,
+  });
+  const { page } = visit;
+  await page.getByText("You hold the reins", { exact: true }).waitFor();
+  await page.keyboard.type("begin\n");
+  await screenShows(page, /^line-40$/m);
+  await world.killGateway();
+  await page.getByText("Connection lost, trying again…").waitFor();
+  // It counts on while nobody serves.
+  await world.startGateway();
+  await screenShows(page, /^all-600$/m);
+  await page.keyboard.type("again\n");
+  await screenShows(page, /^got-again$/m);
+  await perform(page, "Copy everything in the terminal");
+  const shown: string = await page.evaluate("navigator.clipboard.readText()");
+  const printed = await (await world.door.fetch(`/v1/sessions/${session_id}/output`)).text();
+  expect(shown.trimEnd().split("\n")).toEqual(printed.trimEnd().split("\r\n"));
+  expect(printed.match(/^line-\d+\r$/gm)).toHaveLength(600);
+});
+
+const COUNTER = `
+stty -echo; echo ready
+read -r word; echo "got-$word"
+for i in $(seq 1 600); do echo "line-$i"; sleep 0.01; done
+echo "all-$i"
+while read -r word; do echo "got-$word"; done
+`;
+
+test("a program that prints escape sequences and HTML does nothing to the page", async () => {
+  await using world = await openPageWorld();
+  const hostile = [
+    "<script>document.title='owned'</script><img src=x onerror=alert(1)>\\n",
+    "\\033]0;owned by title\\007\\033]2;<b>owned</b>\\007",
+    "\\033]52;c;b3duZWQ=\\007",
+    "\\033[6n\\033[c\\033]11;?\\007\\033P$qm\\033\\\\",
+    "\\033[?1049h\\033[2J\\033[Hover\\033[?1049l\\n",
+    "done-here\\n",
+  ].join("");
+  const links = [
+    "\\033]8;;javascript:alert(1)\\007click me\\033]8;;\\007\\n",
+    "\\033]8;;https://example.org/<script>\\007good link\\033]8;;\\007\\n",
+  ].join("");
+  const { session_id } = await world.door.get("session.create", {
+    kind: "terminal",
+    argv: ["bash", "-c", 'printf "$0"; read -r; printf "$1"; exec cat -v', hostile, links],
+  });
+  await using visit = await world.visit({ path: `/s/${session_id}` });
+  const { page } = visit;
+  page.on("dialog", (dialog) => {
+    throw new Error(`a dialog: ${dialog.message()}`);
+  });
+  await page.evaluate("navigator.clipboard.writeText('mine')");
+  const screen = await screenShows(page, "done-here");
+  expect(screen).toContain("<script>document.title='owned'</script><img src=x onerror=alert(1)>");
+  expect(await page.locator("main img, main script, main b").count()).toBe(0);
+  expect(await page.title()).not.toContain("owned by title");
+  expect(await page.evaluate("navigator.clipboard.readText()")).toBe("mine");
+  await page.keyboard.type("\n");
+  await screenShows(page, "good link");
+  await clickText(page, "click me");
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  await clickText(page, "good link");
+  const look = page.getByRole("dialog", { name: "Open this link?" });
+  expect(await look.textContent()).toContain("https://example.org/%3Cscript%3E");
+  await page.keyboard.press("Escape");
+  await page.locator(".xterm").click();
+  // What was printed before we came is history, and asks nobody.
+  await page.keyboard.type("typed\n");
+  expect(await screenShows(page, /typed\ntyped/)).not.toMatch(/\^\[/);
+});
+
+/** Where it is drawn: the terminal itself takes what is clicked. */
+async function clickText(page: Page, text: string): Promise<void> {
+  const box = await page.locator(".xterm-rows").getByText(text).boundingBox();
+  if (box === null) throw new Error(`${text} is not drawn`);
+  await page.mouse.move(box.x + 3, box.y + box.height / 2);
+  await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+}
