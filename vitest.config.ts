@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
-/** Tests mostly wait for processes and files, so even two cores carry two files at a time. */
-const WORKERS = Math.min(8, Math.max(2, availableParallelism() - 1));
+/** Tests also wait for processes and files: one file more than there are cores keeps all of them busy. */
+const WORKERS = Math.min(8, availableParallelism() + 1);
 
 export default defineConfig({
   test: {

@@ -46,6 +46,7 @@ await adoptOrphans((pid) => pid === running?.pid);
 if (!isFast) count("the page is built", await problemsOf(buildWeb()));
 await runProgram("lint", "biome", ["ci", "--diagnostic-level=warn", "--error-on-warnings"]);
 await runProgram("types", "tsc", []);
+await runProgram("types of the page", "tsc", ["-p", "web"]);
 await runTests();
 count("nothing left behind", [
   ...(await endLeftProcesses(run)),

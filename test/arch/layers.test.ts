@@ -37,6 +37,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   marked: ["cli"],
   "@lydell/node-pty": ["proc"],
   "@xterm/headless": ["app"],
+  "@xterm/addon-unicode-graphemes": ["app"],
   hono: ["http"],
   "@hono/node-server": ["http"],
   ws: ["http"],

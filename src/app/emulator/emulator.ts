@@ -1,3 +1,4 @@
+import graphemes from "@xterm/addon-unicode-graphemes";
 import headless from "@xterm/headless";
 import { limits } from "#contract/limits.ts";
 import { COMBINED_CHARS, type Core, coreOf } from "./emulator-core.ts";
@@ -34,6 +35,8 @@ export class Emulator implements Disposable {
       disableStdin: true,
       logLevel: "off",
     });
+    // As wide as the page draws them: an emoji of several parts is one, of two cells.
+    this.terminal.loadAddon(new graphemes.UnicodeGraphemesAddon());
     this.core = coreOf(this.terminal);
     guardEmulator(this.terminal);
   }

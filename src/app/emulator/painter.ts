@@ -68,7 +68,7 @@ export class LinePainter {
     const last = this.#cellAt(above, this.#size.cols - 1);
     const isFull = this.#column === undefined && (last.chars !== "" || last.width === 0);
     const first = this.#cellAt(line, 0);
-    return isFull && first.chars !== "" && first.width > 0;
+    return isFull && first.chars !== "" && !mayJoin(first);
   }
 
   #forceWrap(above: CoreLine): void {
@@ -89,8 +89,7 @@ export class LinePainter {
   #paintFrom(line: CoreLine, column: number): number {
     const cell = this.#cellAt(line, column);
     if (isPrinted(cell)) {
-      // A character that would join the one before it stands alone only after a sequence.
-      if (this.#column !== column || cell.width === 0) this.#out.push(`\x1b[${column + 1}G`);
+      if (this.#column !== column || mayJoin(cell)) this.#out.push(`\x1b[${column + 1}G`);
       this.setLook(lookOf(cell));
       return this.#print(cell, column);
     }
@@ -110,6 +109,16 @@ export class LinePainter {
     this.#column = next < this.#size.cols ? next : undefined;
     return next;
   }
+}
+
+/** Below it no character joins the one before, nor do lines, boxes, kana and ideographs, of which screens are full. */
+const JOINS_FROM = 0x300;
+const STANDS_ALONE = /^[\u2500-\u25ff\u3041-\u3096\u30a1-\u30fa\u3400-\u9fff]/;
+
+/** Would become a part of the one before it: it stands alone only after a sequence. */
+function mayJoin({ chars, width }: Cell): boolean {
+  if (width === 0) return true;
+  return (chars.codePointAt(0) ?? 0) >= JOINS_FROM && !STANDS_ALONE.test(chars);
 }
 
 function isBlankLike(cell: Cell, look: Look): boolean {

@@ -2,7 +2,7 @@ import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { BufferSnapshot, Snapshot } from "./snapshot.ts";
 
 /** Raised with every change of a snapshot's shape, and of the emulator that it is taken from. */
-export const SNAPSHOT_FORMAT = 1;
+export const SNAPSHOT_FORMAT = 2;
 
 /** Cells are mostly alike: at the lowest level a tenth is left already. */
 const DEFLATE_LEVEL = 1;
