@@ -71,6 +71,33 @@ export interface Child extends Disposable {
   countTree(): number;
   /** HUP and CONT to the tree, grace, then KILL; answers what could not be ended. Also after the child's own exit. */
   endTree(options: { readonly grace_ms: number }): Promise<readonly Survivor[]>;
+  /** How to go on with it in another program; changes nothing. Undefined where the platform cannot. */
+  handOver(): HandedChild | undefined;
+}
+
+/** Our ends of a child's descriptors, by their numbers, which stay when another program takes this process over. */
+export interface HandedWiring {
+  readonly terminal: boolean;
+  /** Those that somebody may still print to. */
+  readonly outputs: readonly { readonly channel: Channel; readonly fd: number }[];
+  /** The terminal's other end, held until the exit. */
+  readonly slave: number | null;
+  /** Pipes only. */
+  readonly stdin: number | null;
+  /** Input that was taken and not written yet. */
+  readonly input_b64: string;
+  /** The end of the input comes behind it. */
+  readonly input_ending: boolean;
+}
+
+/** What the next program in this process needs to go on with a child. */
+export interface HandedChild {
+  readonly identity: ProcessIdentity;
+  readonly limit_mark: number | null;
+  readonly state: "running" | "exited" | "final";
+  readonly has_cgroup: boolean;
+  /** Null when nobody holds its outputs any more. */
+  readonly wiring: HandedWiring | null;
 }
 
 /** A session of a host that died, as its record tells. */
@@ -85,4 +112,6 @@ export interface Spawner {
   spawn(spec: ChildSpec, listener: ChildListener): Promise<Child> | Child;
   /** Ends what is still running of sessions whose host died; answers what could not be ended. */
   endLeftovers(leftovers: readonly Leftover[]): Promise<readonly Survivor[]>;
+  /** Goes on with a child of the program that was in this process before; throws where the platform cannot. */
+  adopt(sessionId: string, handed: HandedChild, listener: ChildListener): Child;
 }

@@ -7,6 +7,7 @@ import type {
   ChildListener,
   ChildSpec,
   ExitStatus,
+  HandedChild,
   Leftover,
   Spawner,
   TerminalSize,
@@ -49,11 +50,19 @@ export class FakeSpawner implements Spawner {
     this.#gate = undefined;
     const start = () => {
       if (failure !== undefined) throw failure;
-      const child = new FakeChild(FIRST_PID + this.children.length, spec, listener);
+      const child = new FakeChild(FIRST_PID + this.children.length, spec, { listener });
       this.children.push(child);
       return child;
     };
     return gate === undefined ? start() : gate.then(start);
+  }
+
+  /** Goes on with a fake child of another spawner. */
+  adopt(sessionId: string, handed: HandedChild, listener: ChildListener): FakeChild {
+    const spec = { session_id: sessionId, argv: [], work_dir: "/", env: {}, stdin: true };
+    const child = new FakeChild(handed.identity.pid, spec, { listener, state: handed.state });
+    this.children.push(child);
+    return child;
   }
 
   endLeftovers(leftovers: readonly Leftover[]): Promise<readonly Survivor[]> {
@@ -95,14 +104,19 @@ export class FakeChild implements Child {
   readonly #isTerminal: boolean;
   readonly #written: Buffer[] = [];
   #unread: { readonly channel: Channel; readonly bytes: Buffer }[] = [];
-  #state: "running" | "exited" | "final" = "running";
+  #state: HandedChild["state"];
   #endGate: Promise<void> | undefined;
 
-  constructor(pid: number, spec: ChildSpec, listener: ChildListener) {
+  constructor(
+    pid: number,
+    spec: ChildSpec,
+    { listener, state = "running" }: { listener: ChildListener; state?: HandedChild["state"] },
+  ) {
     this.identity = { pid, start_time: pid, boot_id: "fake" };
     this.limit_mark = pid;
     this.#isTerminal = spec.size !== undefined;
     this.#listener = listener;
+    this.#state = state;
   }
 
   get pid(): number {
@@ -206,6 +220,11 @@ export class FakeChild implements Child {
     if (this.#state === "running") this.exit(this.stubborn ? KILLED : HUNG_UP);
     if (endsSomebody && this.#state === "exited") this.finish();
     return this.survivors;
+  }
+
+  handOver(): HandedChild {
+    const { identity, limit_mark } = this;
+    return { identity, limit_mark, state: this.#state, has_cgroup: false, wiring: null };
   }
 
   [Symbol.dispose](): void {

@@ -44,6 +44,13 @@ export class InputQueue implements Disposable {
     return this.#bytes;
   }
 
+  /** What was taken and not written yet, for another queue to go on with; changes nothing. */
+  handOver(): { readonly bytes: Buffer; readonly isEnding: boolean } {
+    const first = this.#ring.subarray(this.#start, this.#start + this.#bytes);
+    const rest = this.#ring.subarray(0, this.#bytes - first.length);
+    return { bytes: Buffer.concat([first, rest]), isEnding: this.#ending && !this.#closed };
+  }
+
   /** The queue keeps its own copy. */
   push(bytes: Uint8Array): void {
     if (this.#closed || this.#ending) return;

@@ -1,5 +1,13 @@
 import type { Survivor } from "#contract/session-state.ts";
-import type { Channel, Child, ChildListener, ExitStatus, TerminalSize } from "./child.ts";
+import type {
+  Channel,
+  Child,
+  ChildListener,
+  ExitStatus,
+  HandedChild,
+  HandedWiring,
+  TerminalSize,
+} from "./child.ts";
 import type { ProcessIdentity } from "./identity.ts";
 import type { InputQueue } from "./input-queue.ts";
 import type { TreeHandle } from "./tree-handle.ts";
@@ -28,6 +36,8 @@ export interface Wiring extends Disposable {
   foregroundGroup(): number | undefined;
   /** The child has exited: lets go of what was held only to keep its output whole. */
   exited(): void;
+  /** Not there where descriptors cannot be handed over. */
+  handOver?(): HandedWiring;
 }
 
 export interface ProcessChildDeps {
@@ -38,6 +48,8 @@ export interface ProcessChildDeps {
   /** Owned once the child is started. */
   readonly wiring: Wiring;
   readonly onError: (error: unknown) => void;
+  /** Where its life stood when it was handed over to us. */
+  readonly state?: HandedChild["state"];
 }
 
 /**
@@ -48,12 +60,13 @@ export class ProcessChild implements Child {
   readonly identity: ProcessIdentity;
   readonly limit_mark: number | undefined;
   readonly #deps: ProcessChildDeps;
-  #state: "running" | "exited" | "final" | "disposed" = "running";
+  #state: "running" | "exited" | "final" | "disposed";
 
   constructor(deps: ProcessChildDeps) {
     this.identity = deps.identity;
     this.limit_mark = deps.limit_mark;
     this.#deps = deps;
+    this.#state = deps.state ?? "running";
   }
 
   /** Begins to read. */
@@ -115,6 +128,20 @@ export class ProcessChild implements Child {
 
   endTree({ grace_ms }: { readonly grace_ms: number }): Promise<readonly Survivor[]> {
     return this.#deps.tree.end(grace_ms);
+  }
+
+  handOver(): HandedChild | undefined {
+    const { wiring, tree } = this.#deps;
+    if (wiring.handOver === undefined) return undefined;
+    // Of one that is disposed only its tree is left.
+    const state = this.#state === "disposed" ? "final" : this.#state;
+    return {
+      identity: this.identity,
+      limit_mark: this.limit_mark ?? null,
+      state,
+      has_cgroup: tree.hasGroup,
+      wiring: state === "final" ? null : wiring.handOver(),
+    };
   }
 
   /** The word of whoever waited for it. */

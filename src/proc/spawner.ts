@@ -2,6 +2,7 @@ import type { Clock } from "#base/clock.ts";
 import { messageOf } from "#base/errno.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Spawner } from "./child.ts";
+import type { Succession } from "./linux/succession.ts";
 import { ProcessTable } from "./process-table.ts";
 import { unsupportedOs, unsupportedSpawner } from "./unsupported.ts";
 
@@ -13,9 +14,20 @@ export interface SpawnerOptions {
   /** Off: trees are found by their marks alone, as where no cgroup can be made. */
   readonly cgroups?: boolean;
   readonly wrap?: (argv: readonly string[]) => readonly string[];
+  /** What the program that was in this process before has left to us. */
+  readonly inherited?: Inherited | undefined;
 }
 
-export type OpenSpawner = Spawner & Disposable;
+export interface Inherited {
+  /** Children that will be adopted. */
+  readonly pids: ReadonlySet<number>;
+  readonly limit_marks: ReadonlySet<number>;
+}
+
+export interface OpenSpawner extends Spawner, Disposable {
+  /** Undefined where another program cannot take this process over with its children. */
+  readonly succession?: Succession;
+}
 
 /** The spawner of this platform. Where there is none, or it does not work, every spawn answers `unsupported_os`. */
 export async function openSpawner(options: SpawnerOptions): Promise<OpenSpawner> {

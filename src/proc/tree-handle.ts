@@ -9,6 +9,8 @@ export interface TreeHandleDeps extends EndingTree {
   readonly send: (member: ProcessStat, signal: NodeJS.Signals) => boolean;
   /** Gives back what is kept for the tree, if nobody is in it. */
   release(): void;
+  /** Whether the kernel keeps a group for it. */
+  readonly hasGroup?: boolean;
 }
 
 /** Everything that one child has started, as far as the platform lets it be found. */
@@ -17,6 +19,10 @@ export class TreeHandle {
 
   constructor(deps: TreeHandleDeps) {
     this.#deps = deps;
+  }
+
+  get hasGroup(): boolean {
+    return this.#deps.hasGroup ?? false;
   }
 
   count(): number {

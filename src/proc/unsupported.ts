@@ -6,6 +6,9 @@ export function unsupportedSpawner(fault: Fault): Spawner & Disposable {
     spawn() {
       throw fault;
     },
+    adopt() {
+      throw fault;
+    },
     endLeftovers: () => Promise.resolve([]),
     [Symbol.dispose]: () => undefined,
   };

@@ -51,6 +51,9 @@ export async function openDarwinSpawner(
   return {
     spawn,
     endLeftovers: (leftovers) => trees.endLeftovers(leftovers),
+    adopt() {
+      throw unsupportedOs("children cannot be handed over on macOS");
+    },
     [Symbol.dispose]: () => trees[Symbol.dispose](),
   };
 }

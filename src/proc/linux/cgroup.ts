@@ -29,12 +29,29 @@ export class Cgroups implements Disposable {
 
   constructor(folder: string) {
     this.#folder = folder;
+    // Of the program that was in this process before; those of sessions that go on are adopted.
+    for (const name of listFolder(folder)) this.#left.add(join(folder, name));
   }
 
   open(name: string): Cgroup {
     for (const left of [...this.#left].slice(0, LEFT_TRIES)) this.#remove(left);
     const folder = join(this.#folder, name);
     mkdirSync(folder);
+    return this.#describe(folder);
+  }
+
+  /** One that the program before us has opened. */
+  adopt(name: string): Cgroup {
+    const folder = join(this.#folder, name);
+    this.#left.delete(folder);
+    return this.#describe(folder);
+  }
+
+  [Symbol.dispose](): void {
+    removeFolder(this.#folder);
+  }
+
+  #describe(folder: string): Cgroup {
     const procs = join(folder, "cgroup.procs");
     return {
       procs,
@@ -42,10 +59,6 @@ export class Cgroups implements Disposable {
       pids: () => readPids(procs),
       remove: () => this.#remove(folder),
     };
-  }
-
-  [Symbol.dispose](): void {
-    removeFolder(this.#folder);
   }
 
   #remove(folder: string): void {

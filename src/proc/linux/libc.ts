@@ -12,6 +12,7 @@ export const O_NOCTTY = 0o400;
 export const O_NONBLOCK = 0o4000;
 export const O_CLOEXEC = 0o2000000;
 
+const F_SETFD = 2;
 const F_SETFL = 4;
 const F_DUPFD_CLOEXEC = 1030;
 const F_GETPIPE_SZ = 1032;
@@ -19,6 +20,7 @@ const TIOCSWINSZ = 0x5414;
 const PR_SET_DUMPABLE = 4;
 const PR_SET_CHILD_SUBREAPER = 36;
 const WNOHANG = 1;
+const FD_CLOEXEC = 1;
 const RLIMIT_NOFILE = 7;
 const RLIMIT_MSGQUEUE = 12;
 const IUTF8 = 0o40000;
@@ -58,6 +60,9 @@ export function openLibc() {
     },
     setNonBlocking: (fd: number) => check(raw.fcntl(fd, F_SETFL, O_NONBLOCK), "fcntl"),
     duplicate: (fd: number) => check(raw.fcntl(fd, F_DUPFD_CLOEXEC, 3), "fcntl"),
+    /** Whether the next program in this process finds it open. */
+    setKept: (fd: number, isKept: boolean) =>
+      check(raw.fcntl(fd, F_SETFD, isKept ? 0 : FD_CLOEXEC), "fcntl"),
     /** How much a pipe can hold. */
     pipeBytes: (fd: number) => raw.fcntl(fd, F_GETPIPE_SZ, 0),
     setSize(fd: number, cols: number, rows: number): void {
@@ -93,6 +98,11 @@ export function openLibc() {
     /** Nobody but root may trace us or read our memory and environment. */
     forbidDump: () => check(raw.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl"),
     becomeSubreaper: () => check(raw.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl"),
+    /** Another program in this process. Returns only when that failed, with the errno. Unlike Node's, which aborts then. */
+    execute(path: string, argv: readonly string[], env: readonly string[]): number {
+      raw.execve(path, [...argv, null], [...env, null]);
+      return koffi.errno();
+    },
     limitMark: describeLimit(raw, RLIMIT_MSGQUEUE),
     openFiles: describeLimit(raw, RLIMIT_NOFILE),
   };
@@ -133,6 +143,7 @@ function defineCalls(lib: LibraryHandle) {
     waitpid: define("int waitpid(int pid, _Out_ int *status, int options)"),
     read: define("long read(int fd, _Out_ uint8_t *bytes, size_t count)"),
     write: define("long write(int fd, const uint8_t *bytes, size_t count)"),
+    execve: define("int execve(const char *path, const char **argv, const char **envp)"),
     prctl: define(
       "int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)",
     ),

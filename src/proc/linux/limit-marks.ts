@@ -16,7 +16,11 @@ const ROOM = 400_000;
 /** Where there is no limit, one that nobody can reach. */
 const HIGHEST = 2 ** 40;
 
-export function openLimitMarks(libc: Pick<Libc, "limitMark">): LimitMarks {
+/** `taken`: marks of children that the program before us started. */
+export function openLimitMarks(
+  libc: Pick<Libc, "limitMark">,
+  taken: ReadonlySet<number> = new Set(),
+): LimitMarks {
   const { hard } = libc.limitMark.read();
   const top = hard > HIGHEST ? HIGHEST : Number(hard);
   // Too small a limit leaves no room for marks.
@@ -26,7 +30,8 @@ export function openLimitMarks(libc: Pick<Libc, "limitMark">): LimitMarks {
   let serial = Math.floor(Math.random() * ROOM);
   return {
     next() {
-      serial = (serial + 1) % ROOM;
+      do serial = (serial + 1) % ROOM;
+      while (taken.has(top - 1 - serial));
       return top - 1 - serial;
     },
     during(mark, run) {

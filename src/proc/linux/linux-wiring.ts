@@ -1,6 +1,6 @@
 import type { Clock } from "#base/clock.ts";
-import type { Channel } from "#proc/child.ts";
-import type { WriteResult } from "#proc/input-queue.ts";
+import type { Channel, HandedWiring } from "#proc/child.ts";
+import type { InputQueue, WriteResult } from "#proc/input-queue.ts";
 import type { Wiring, WiringEvents } from "#proc/process-child.ts";
 import type { Descriptor } from "./descriptor.ts";
 import type { Libc } from "./libc.ts";
@@ -52,4 +52,16 @@ export function writeNow(libc: Libc, { fd }: Descriptor, bytes: Uint8Array): Wri
   const written = libc.write(fd, bytes);
   if (written > 0) return written;
   return written === -EAGAIN || written === -EINTR || written === 0 ? "full" : "gone";
+}
+
+/** What an input has taken and not written, for the next program. */
+export function handInput(input: InputQueue): Pick<HandedWiring, "input_b64" | "input_ending"> {
+  const { bytes, isEnding } = input.handOver();
+  return { input_b64: bytes.toString("base64"), input_ending: isEnding };
+}
+
+/** Goes on with what the program before us had taken. */
+export function takeInput(input: InputQueue, handed: HandedWiring): void {
+  input.push(Buffer.from(handed.input_b64, "base64"));
+  if (handed.input_ending) input.end();
 }

@@ -11,6 +11,7 @@ import { createLinuxSpawner } from "./linux-spawner.ts";
 import { createPosixSpawn } from "./posix-spawn.ts";
 import { Reaper } from "./reaper.ts";
 import { selfTest } from "./self-test.ts";
+import { createSuccession } from "./succession.ts";
 
 const POLL_MS = 20;
 
@@ -23,7 +24,12 @@ export function openLinuxSpawner(options: SpawnerOptions, table: ProcessTable): 
     libc.becomeSubreaper();
   }
   const reaper = stack.use(
-    new Reaper({ libc, adoptsOrphans: options.isHost, onError: options.onError }),
+    new Reaper({
+      libc,
+      adoptsOrphans: options.isHost,
+      expected: options.inherited?.pids,
+      onError: options.onError,
+    }),
   );
   const ender = stack.use(
     new TreeEnder({
@@ -40,22 +46,21 @@ export function openLinuxSpawner(options: SpawnerOptions, table: ProcessTable): 
   );
   const cgroups = options.cgroups === false ? undefined : openCgroups();
   if (cgroups !== undefined) stack.use(cgroups);
+  const { clock, onError } = options;
+  const shared = { libc, reaper, table, ender, clock, cgroups, onError };
   const spawner = createLinuxSpawner({
-    libc,
+    ...shared,
     posixSpawn: createPosixSpawn(libc),
-    reaper,
-    table,
-    ender,
-    clock: options.clock,
-    cgroups,
-    marks: openLimitMarks(libc),
+    marks: openLimitMarks(libc, options.inherited?.limit_marks),
     wrap: options.wrap ?? ((argv) => argv),
-    onError: options.onError,
   });
+  const succession = createSuccession(shared);
   const owned = stack.move();
   return {
     spawn: (spec, listener) => spawner.spawn(spec, listener),
     endLeftovers: (leftovers) => endLeftovers(ender, leftovers),
+    adopt: succession.adopt,
+    succession,
     [Symbol.dispose]: () => owned.dispose(),
   };
 }

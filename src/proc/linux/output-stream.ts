@@ -52,6 +52,11 @@ export class OutputStream implements Disposable {
     this.#stream.resume();
   }
 
+  /** Undefined once it is closed. */
+  get fd(): number | undefined {
+    return this.#deps.source.fd;
+  }
+
   get isEnded(): boolean {
     return this.#state === "ended";
   }

@@ -10,6 +10,8 @@ export interface ReaperDeps {
    * would be taken away from Node.
    */
   readonly adoptsOrphans: boolean;
+  /** Children of the program before us: one that ends before it is watched is remembered. */
+  readonly expected?: ReadonlySet<number> | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -17,11 +19,14 @@ export interface ReaperDeps {
 export class Reaper implements Disposable {
   readonly #deps: ReaperDeps;
   readonly #waiting = new Map<number, (status: ExitStatus) => void>();
+  readonly #expected: Set<number>;
+  readonly #early = new Map<number, number>();
   readonly #deaths: Emitter<void>;
   readonly #onSignal = () => this.#reapAll();
 
   constructor(deps: ReaperDeps) {
     this.#deps = deps;
+    this.#expected = new Set(deps.expected);
     this.#deaths = new Emitter(deps.onError);
     process.on("SIGCHLD", this.#onSignal);
   }
@@ -33,6 +38,11 @@ export class Reaper implements Disposable {
 
   watch(pid: number, exited: (status: ExitStatus) => void): void {
     this.#waiting.set(pid, exited);
+    const early = this.#early.get(pid);
+    this.#early.delete(pid);
+    // From here on the number may become somebody else's.
+    this.#expected.delete(pid);
+    if (early !== undefined) setImmediate(() => this.#settle(pid, early));
     // It may have died before anybody asked.
     setImmediate(this.#onSignal);
   }
@@ -75,6 +85,7 @@ export class Reaper implements Disposable {
   #settle(pid: number, status: number): void {
     const exited = this.#waiting.get(pid);
     this.#waiting.delete(pid);
+    if (exited === undefined && this.#expected.has(pid)) this.#early.set(pid, status);
     try {
       exited?.(decodeStatus(status));
     } catch (error) {

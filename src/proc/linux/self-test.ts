@@ -16,7 +16,9 @@ export function selfTest(libc: Libc): void {
     const master = own(libc.openPtyMaster());
     // Non-blocking, because a read must not wait for what a broken write never wrote.
     const slave = own(openSync(libc.unlockPty(master), O_RDWR | O_NOCTTY | O_NONBLOCK));
-    own(libc.duplicate(master));
+    const copy = own(libc.duplicate(master));
+    libc.setKept(copy, true);
+    libc.setKept(copy, false);
     libc.setUtf8(slave);
     libc.setSize(master, 80, 24);
     const line = Buffer.from("reins\n");

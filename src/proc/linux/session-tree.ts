@@ -20,6 +20,7 @@ export function createSessionTree({ marks, cgroup, table, ender }: SessionTreeDe
     send: sendSignal,
     find: (snapshot) => findMembers(snapshot, marks, cgroup),
     killGroup: () => void cgroup?.kill(),
+    hasGroup: cgroup !== undefined,
     release: () => cgroup?.remove(),
   });
 }
