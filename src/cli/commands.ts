@@ -364,7 +364,7 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
   },
   host: {
     summary: "Serve sessions; started by the other commands when it is needed.",
-    usage: "reins host [--data-dir DIR] | reins host stop | reins host status",
+    usage: "reins host [--data-dir DIR] | reins host status | reins host upgrade | reins host stop",
     options: [
       [
         "--data-dir DIR",
@@ -372,7 +372,7 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       ],
       JSON_OPTION,
     ],
-    examples: ["reins host status", "reins host stop"],
+    examples: ["reins host status", "reins host upgrade", "reins host stop"],
     load: () => import("./host.ts"),
   },
   agent: {

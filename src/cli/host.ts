@@ -3,7 +3,7 @@ import { Fault } from "#contract/fault.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { findHost } from "#host/start-host.ts";
 import { withoutMarks } from "#proc/environment.ts";
-import { findDataDir } from "./context.ts";
+import { findDataDir, ownCommand } from "./context.ts";
 import { parseOptions, refuseWords } from "./options.ts";
 import { version } from "./version.ts";
 
@@ -18,14 +18,20 @@ export async function run(argv: readonly string[]): Promise<number> {
   if (action === undefined) return await serve(dataDir);
   if (action === "status") return await status(dataDir, values.json === true);
   if (action === "stop") return await stop(dataDir);
-  throw new Fault("invalid_request", `there is no reins host ${action}; status and stop are`);
+  if (action === "upgrade") return await upgrade(dataDir, values.json === true);
+  if (action === "check-upgrade") return await checkUpgrade(dataDir);
+  throw new Fault(
+    "invalid_request",
+    `there is no reins host ${action}; status, stop and upgrade are`,
+  );
 }
 
 async function serve(dataDir: string): Promise<number> {
   leaveSession(dataDir);
   process.chdir("/");
   const { runHost } = await import("#daemon/host.ts");
-  return await runHost({ dataDir, version: version() });
+  const env = withoutMarks(process.env);
+  return await runHost({ dataDir, version: version(), started: { command: ownCommand(), env } });
 }
 
 /** Started by hand inside a session: the kernel shows our first environment for ever, so we start once more without. */
@@ -46,6 +52,38 @@ async function status(dataDir: string, asJson: boolean): Promise<number> {
     ([name, value]) => `${name.padEnd(18)}${String(value)}\n`,
   );
   process.stdout.write(asJson ? `${JSON.stringify(health)}\n` : lines.join(""));
+  return 0;
+}
+
+/** This very program takes the running host's place; its sessions and everybody at them go on. */
+async function upgrade(dataDir: string, asJson: boolean): Promise<number> {
+  using host = await findHost(locateDataDir(dataDir));
+  if (host === undefined) {
+    process.stderr.write("No host is running; the next command starts one of this version.\n");
+    return 0;
+  }
+  const { features, version: running } = host.hello;
+  if (!features.includes("upgrade"))
+    throw new Fault(
+      "unsupported",
+      `the running host is reins ${running}, which cannot be upgraded while it runs; end its sessions, then: reins host stop`,
+      { details: { version: running } },
+    );
+  const done = await host.call("host.upgrade", { command: ownCommand() });
+  const { pid, live, from_version } = done;
+  const sessions = live === 1 ? "1 session" : `${live} sessions`;
+  process.stdout.write(
+    asJson
+      ? `${JSON.stringify(done)}\n`
+      : `The host ${pid} was reins ${from_version} and is reins ${done.version} now; ${sessions} went on.\n`,
+  );
+  return 0;
+}
+
+/** Asked by a host before this program takes its place: says what it can read, having tried what a host needs. */
+async function checkUpgrade(dataDir: string): Promise<number> {
+  const { describeProgram } = await import("#daemon/host.ts");
+  process.stdout.write(`${JSON.stringify(await describeProgram(dataDir, version()))}\n`);
   return 0;
 }
 

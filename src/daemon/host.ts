@@ -1,17 +1,26 @@
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { systemClock } from "#base/clock.ts";
 import { type Logger, openFileLogger } from "#base/logger.ts";
-import { asFault, toFaultBody } from "#contract/fault.ts";
+import { asFault, Fault, toFaultBody } from "#contract/fault.ts";
 import { faults } from "#contract/faults.ts";
 import { limits } from "#contract/limits.ts";
 import { freeDiskBytes, openDescriptors, sessionCap } from "#host/capacity.ts";
-import { openDataDir } from "#host/data-dir.ts";
-import { openLock } from "#host/lock.ts";
+import { type DataDir, openDataDir } from "#host/data-dir.ts";
 import { Sessions } from "#host/sessions.ts";
 import type { HostHealth } from "#host/socket/methods.ts";
-import { openHostServer } from "#host/socket/server.ts";
+import { type HostServer, openHostServer } from "#host/socket/server.ts";
 import type { ReadyLine } from "#host/start-host.ts";
-import { openSpawner } from "#proc/spawner.ts";
+import { type HandOver, parseHandOver, removeHandOver } from "#host/upgrade/hand-over.ts";
+import {
+  describeInherited,
+  type Handed,
+  openLockAndHandOver,
+  passedMs,
+} from "#host/upgrade/take-over.ts";
+import { createUpgrade } from "#host/upgrade/upgrade.ts";
+import { ownVersions, type ProgramVersions } from "#host/upgrade/versions.ts";
+import { type OpenSpawner, openSpawner, tryPlatform } from "#proc/spawner.ts";
+import { goBack } from "./go-back.ts";
 import { IdleExit } from "./idle-exit.ts";
 
 export interface HostOptions {
@@ -20,6 +29,11 @@ export interface HostOptions {
   /** Overrides for tests and measurements. */
   readonly idleMs?: number;
   readonly cgroups?: boolean;
+  /** How this program was started, for another one that takes over; without it none can. */
+  readonly started?: {
+    readonly command: readonly string[];
+    readonly env: Readonly<Record<string, string>>;
+  };
 }
 
 const KEEP_ALIVE_MS = 60 * 60 * 1000;
@@ -49,6 +63,13 @@ export async function runHost(options: HostOptions): Promise<number> {
   }
 }
 
+/** What this program can read, once it is known that it could be a host here. */
+export async function describeProgram(dataDir: string, version: string): Promise<ProgramVersions> {
+  openDataDir(dataDir);
+  await tryPlatform();
+  return ownVersions(version);
+}
+
 export interface HostDaemon extends AsyncDisposable {
   /** Resolves when the host should end. */
   readonly stopped: Promise<void>;
@@ -62,12 +83,18 @@ export async function openHostDaemon(options: HostOptions): Promise<HostDaemon> 
     clearInterval,
   );
   const dir = openDataDir(options.dataDir);
-  stack.use(openLock(dir.lock));
+  const { lock, handed } = await openLockAndHandOver(dir);
+  stack.use(lock);
   const log = stack.use(openFileLogger(dir.hostLog, systemClock.now));
   const errors = new ErrorCount();
   stack.use(containErrors(errors, log));
   const stopped = Promise.withResolvers<void>();
-  const spawner = stack.use(await openHostSpawner(options, (error) => contain(errors, log, error)));
+  // Children depend on us already: a TERM that comes now must not end us before we can end them in order.
+  using _early = handed === undefined ? undefined : listenForStop(stopped.resolve);
+  const onError = (error: unknown) => contain(errors, log, error);
+  const opened = await openHostSpawner(options, handed, { dir, log, onError });
+  const { handOver } = opened;
+  const spawner = stack.use(opened.spawner);
   const cap = sessionCap();
   const sessions = new Sessions({
     folder: dir.sessions,
@@ -76,49 +103,129 @@ export async function openHostDaemon(options: HostOptions): Promise<HostDaemon> 
     spawner,
     live_cap: cap,
   });
+  if (handOver !== undefined) {
+    sessions.adopt(handOver.sessions, passedMs(handOver));
+    removeHandOver(dir.path);
+  }
   await sessions.recover();
-  const idle = stack.use(
-    new IdleExit({
-      clock: systemClock,
-      ms: options.idleMs ?? limits.host_idle_ms,
-      expired: stopped.resolve,
-    }),
-  );
-  sessions.changes.on(() => idle.update({ live: sessions.live }));
-  const startedAt = systemClock.monotonic();
-  const health = (): HostHealth => ({
-    ...describeProcess(dir.path),
-    ...describeSessions(sessions),
-    version: options.version,
-    uptime_ms: Math.round(systemClock.monotonic() - startedAt),
-    live_cap: cap,
-    connections: server.connections,
-    errors: errors.count,
-    last_error: errors.last,
+  const idle = stack.use(openIdleExit(options, sessions, stopped.resolve));
+  const { version } = options;
+  const upgrade = prepareUpgrade(options, {
+    ...{ clock: systemClock, log, sessions, spawner, version, dataPath: dir.path },
+    server: () => server,
   });
-  const server = stack.use(
+  const server: HostServer = stack.use(
     await openHostServer(dir.socket, {
       sessions,
       log,
-      version: options.version,
-      health,
+      version,
+      health: createHealth({ sessions, errors, version, cap, dataPath: dir.path }, () => server),
       shutdown: stopped.resolve,
+      upgrade,
       onConnections: (connections) => idle.update({ connections }),
+      inherited: handOver && {
+        server: handOver.server,
+        outcome: describeOutcome(handOver, version, sessions.live),
+      },
     }),
   );
   stack.defer(() => rmSync(dir.socket, { force: true }));
   // Before the server goes, so that clients still hear how their sessions ended.
   stack.defer(() => sessions.shutdown());
   stack.use(listenForStop(stopped.resolve));
-  log.info("host started", { pid: process.pid, version: options.version });
+  log.info("host started", { pid: process.pid, version, from: handOver?.from_version });
   stack.defer(() => log.info("host stopped", { pid: process.pid }));
   const owned = stack.move();
   return { stopped: stopped.promise, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-function openHostSpawner({ cgroups }: HostOptions, onError: (error: unknown) => void) {
+function openIdleExit({ idleMs }: HostOptions, sessions: Sessions, expired: () => void): IdleExit {
+  const idle = new IdleExit({ clock: systemClock, ms: idleMs ?? limits.host_idle_ms, expired });
+  const update = () => idle.update({ live: sessions.live });
+  sessions.changes.on(update);
+  update();
+  return idle;
+}
+
+interface Opening {
+  readonly dir: DataDir;
+  readonly log: Logger;
+  readonly onError: (error: unknown) => void;
+}
+
+/** With what the program before us left. When that cannot be understood, the one that wrote it gets its place back. */
+async function openHostSpawner(
+  { cgroups }: HostOptions,
+  handed: Handed | undefined,
+  { dir, log, onError }: Opening,
+): Promise<{ readonly spawner: OpenSpawner; readonly handOver: HandOver | undefined }> {
   const choice = cgroups === undefined ? {} : { cgroups };
-  return openSpawner({ clock: systemClock, isHost: true, onError, ...choice });
+  const open = (handOver?: HandOver) =>
+    openSpawner({
+      clock: systemClock,
+      isHost: true,
+      onError,
+      ...choice,
+      inherited: handOver && describeInherited(handOver),
+    });
+  if (handed === undefined) return { spawner: await open(), handOver: undefined };
+  try {
+    const handOver = parseHandOver(handed.content);
+    const spawner = await open(handOver);
+    if (spawner.succession === undefined)
+      throw new Fault("unsupported", "this program cannot go on with another's children");
+    spawner.succession.claim(handOver.descriptors);
+    return { spawner, handOver };
+  } catch (error) {
+    log.error("what was handed over cannot be taken over", { error });
+    goBack(dir.path, handed);
+    return { spawner: await open(), handOver: undefined };
+  }
+}
+
+function prepareUpgrade(
+  { started }: HostOptions,
+  deps: Omit<Parameters<typeof createUpgrade>[0], "command" | "env">,
+): (command: readonly string[]) => Promise<never> {
+  if (started !== undefined) return createUpgrade({ ...deps, ...started });
+  return () =>
+    Promise.reject(
+      new Fault("unsupported", "this host is part of a program that cannot be replaced"),
+    );
+}
+
+function describeOutcome(handOver: HandOver, version: string, live: number) {
+  if (handOver.is_returned)
+    return new Fault(
+      "unsupported",
+      `the other program could not go on with what this host had, so reins ${version} has come back; see the host's log`,
+    );
+  return { pid: process.pid, version, from_version: handOver.from_version, live };
+}
+
+interface Healthy {
+  readonly sessions: Sessions;
+  readonly errors: ErrorCount;
+  readonly version: string;
+  readonly cap: number;
+  readonly dataPath: string;
+}
+
+function createHealth(
+  { sessions, errors, version, cap, dataPath }: Healthy,
+  server: () => HostServer,
+): () => HostHealth {
+  const startedAt = systemClock.monotonic();
+  return () => ({
+    ...describeProcess(dataPath),
+    ...describeSessions(sessions),
+    version,
+    uptime_ms: Math.round(systemClock.monotonic() - startedAt),
+    live_cap: cap,
+    connections: server().connections,
+    errors: errors.count,
+    last_error: errors.last,
+  });
 }
 
 function describeProcess(dataPath: string) {

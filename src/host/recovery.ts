@@ -25,13 +25,17 @@ export interface Recovered {
 }
 
 /** Reads what earlier hosts left. Nothing stays "running": what ran when its host died is lost, and says so. */
-export function recoverSessions(folder: string, deps: RecoveryDeps): Recovered {
+export function recoverSessions(
+  folder: string,
+  deps: RecoveryDeps,
+  adopted: ReadonlySet<string> = new Set(),
+): Recovered {
   const { log } = deps;
   const records: SessionRecord[] = [];
   const leftovers: Leftover[] = [];
   const unreadable: string[] = [];
   for (const name of readdirSync(folder)) {
-    if (!SessionId.safeParse(name).success) continue;
+    if (!SessionId.safeParse(name).success || adopted.has(name)) continue;
     const dir = join(folder, name);
     const read = readRecord(dir);
     if (!read.ok) {

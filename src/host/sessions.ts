@@ -9,6 +9,8 @@ import { limits } from "#contract/limits.ts";
 import { isParked } from "#contract/session.ts";
 import type { EndReason } from "#contract/session-state.ts";
 import { HostSession } from "#host/session/host-session.ts";
+import type { SessionRecord } from "#host/session/session-record.ts";
+import type { HandedSession } from "#host/upgrade/hand-over.ts";
 import type { LogIo } from "#log/log-io.ts";
 import type { Spawner } from "#proc/child.ts";
 import { checkFreeDescriptors, checkFreeDisk } from "./capacity.ts";
@@ -60,13 +62,11 @@ export class Sessions {
 
   /** Takes over what earlier hosts left in the folder. */
   async recover(): Promise<void> {
-    const { records, leftovers, unreadable } = recoverSessions(this.#deps.folder, this.#deps);
+    const { folder } = this.#deps;
+    const adopted = new Set(this.#sessions.keys());
+    const { records, leftovers, unreadable } = recoverSessions(folder, this.#deps, adopted);
     this.#unreadable.push(...unreadable);
-    for (const record of records) {
-      const session = this.#register({ dir: join(this.#deps.folder, record.session_id), record });
-      const key = keyOf(record.labels);
-      if (key !== undefined) this.#byKey.set(key, Promise.resolve(session));
-    }
+    for (const record of records) this.#takeOver(record);
     const survivors =
       leftovers.length === 0 ? [] : await this.#deps.spawner.endLeftovers(leftovers);
     if (leftovers.length > 0) {
@@ -76,6 +76,34 @@ export class Sessions {
       });
     }
     this.#sweepNow();
+  }
+
+  /** Goes on with sessions of the program before us, before anything else. One that cannot be is lost, alone. */
+  adopt(handed: readonly HandedSession[], passedMs: number): void {
+    for (const one of handed) {
+      const session = this.#takeOver(one.record);
+      try {
+        session.adopt(this.#deps.spawner, one, passedMs);
+      } catch (error) {
+        this.#deps.log.error("a session could not be taken over", {
+          session_id: session.id,
+          error,
+        });
+        session.dispose();
+        this.#sessions.delete(session.id);
+      }
+    }
+  }
+
+  /** Whether each of them can be handed over at this moment. */
+  settle(): boolean {
+    const all = this.all();
+    if (this.isShuttingDown || all.some((session) => session.isMoving)) return false;
+    return all.every((session) => session.settleLogs());
+  }
+
+  handOver(): HandedSession[] {
+    return this.all().flatMap((session) => session.handOver() ?? []);
   }
 
   get live(): number {
@@ -223,6 +251,13 @@ export class Sessions {
       if (hasEnded) this.#sweepSoon();
     });
     this.changes.emit(session.id);
+    return session;
+  }
+
+  #takeOver(record: SessionRecord): HostSession {
+    const session = this.#register({ dir: join(this.#deps.folder, record.session_id), record });
+    const key = keyOf(record.labels);
+    if (key !== undefined) this.#byKey.set(key, Promise.resolve(session));
     return session;
   }
 

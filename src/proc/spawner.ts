@@ -43,6 +43,14 @@ export async function openSpawner(options: SpawnerOptions): Promise<OpenSpawner>
   }
 }
 
+/** Throws `unsupported_os` where children could not be started; changes nothing. */
+export async function tryPlatform(): Promise<void> {
+  if (process.platform !== "linux") return;
+  const { openLibc } = await import("./linux/libc.ts");
+  const { selfTest } = await import("./linux/self-test.ts");
+  selfTest(openLibc());
+}
+
 async function openPlatformSpawner(options: SpawnerOptions): Promise<OpenSpawner> {
   if (process.platform === "linux") {
     const { openLinuxSpawner } = await import("./linux/open-spawner.ts");

@@ -37,6 +37,19 @@ export class AgentLines implements Disposable {
     return this.#held.length > 0;
   }
 
+  /** The line that has not ended yet; what is held is not part of it. */
+  handOver(): { partial_b64: string; is_skipping: boolean } {
+    return {
+      partial_b64: Buffer.concat(this.#partial).toString("base64"),
+      is_skipping: this.#isSkipping,
+    };
+  }
+
+  adopt(line: { readonly partial_b64: string; readonly is_skipping: boolean }): void {
+    this.#isSkipping = line.is_skipping;
+    this.#keep(Buffer.from(line.partial_b64, "base64"));
+  }
+
   push(bytes: Buffer): void {
     const end = bytes.lastIndexOf(NEWLINE) + 1;
     if (end > 0) this.#complete(bytes.subarray(0, end));

@@ -2,6 +2,7 @@ import type { Clock } from "#base/clock.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Controller } from "#contract/session.ts";
+import type { HandedAudience } from "#host/upgrade/hand-over.ts";
 import { Control, type ControlChange } from "./control.ts";
 
 export type Role = "viewer" | "controller";
@@ -71,6 +72,16 @@ export class Audience {
   /** Throws `not_controller` unless whoever comes with this generation may type. */
   check(generation: number | undefined): void {
     this.#control.check(generation);
+  }
+
+  handOver(): HandedAudience {
+    return { viewers: [...this.#viewers], ...this.#control.handOver() };
+  }
+
+  /** Without a word: nobody came and nobody went. */
+  adopt(handed: HandedAudience, passedMs: number): void {
+    for (const viewer of handed.viewers) this.#viewers.add(viewer);
+    this.#control.adopt({ ...handed, lease_ms: Math.max(0, handed.lease_ms - passedMs) });
   }
 
   /** The session has ended: there is nothing left to control. */

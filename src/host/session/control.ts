@@ -63,6 +63,28 @@ export class Control {
     this.#drop();
   }
 
+  handOver(): { generation: number; holder: string | null; lease_ms: number } {
+    const left = Math.max(0, this.#until - this.#clock.monotonic());
+    return {
+      generation: this.#generation,
+      holder: this.#holder ?? null,
+      lease_ms: this.#holder === undefined ? 0 : left,
+    };
+  }
+
+  /** The generation goes on in any case: whoever held an older one must not come back with it. */
+  adopt(handed: {
+    readonly generation: number;
+    readonly holder: string | null;
+    readonly lease_ms: number;
+  }): void {
+    this.#generation = handed.generation;
+    if (handed.holder === null) return;
+    this.#holder = handed.holder;
+    this.#until = this.#clock.monotonic() + handed.lease_ms;
+    this.#expiry = this.#clock.timer(handed.lease_ms, () => this.#expire());
+  }
+
   /** At the end of the session: nobody holds it any more, without a word. */
   dispose(): void {
     this.#expiry?.[Symbol.dispose]();

@@ -25,6 +25,19 @@ export class IdleTimer implements Disposable {
     return this.#touched;
   }
 
+  /** How long ago it was touched. */
+  get age(): number {
+    return this.#clock.monotonic() - this.#touched;
+  }
+
+  /** As if it had been touched so long ago. */
+  restore(ageMs: number): void {
+    this.#touched = this.#clock.monotonic() - ageMs;
+    if (this.#timer === undefined) return;
+    this.#timer[Symbol.dispose]();
+    this.#arm(Math.max(0, this.#ms - ageMs));
+  }
+
   [Symbol.dispose](): void {
     this.#timer?.[Symbol.dispose]();
   }

@@ -6,6 +6,7 @@ import { limits } from "#contract/limits.ts";
 import { isParked, type Session } from "#contract/session.ts";
 import { type EndReason, MEANT_ENDS } from "#contract/session-state.ts";
 import type { SignalName } from "#contract/signals.ts";
+import type { HandedSession } from "#host/upgrade/hand-over.ts";
 import type { LogIo } from "#log/log-io.ts";
 import type { ChildSpec, Spawner, TerminalSize } from "#proc/child.ts";
 import { Audience } from "./audience.ts";
@@ -132,6 +133,45 @@ export class HostSession {
       ...size,
     });
     await this.#life.start(spawner, spec);
+  }
+
+  /** It starts or ends at this moment, which another program could not go on with. */
+  get isMoving(): boolean {
+    return this.record.state.kind === "starting" || this.#isReviving || this.#life.isUnsettled;
+  }
+
+  /** Tries to write what its logs are owed; true when nothing is. */
+  settleLogs(): boolean {
+    return this.#journal.settle();
+  }
+
+  /** Undefined when the record on the disk says it all. */
+  handOver(): HandedSession | undefined {
+    this.#keeper.flush();
+    const has_open_logs = this.#journal.isOpen;
+    if (this.#life.child === undefined && !has_open_logs && this.audience.size === 0)
+      return undefined;
+    return {
+      record: { ...this.record, lost_bytes: this.#journal.state.lost_bytes },
+      has_open_logs,
+      tail: this.tail,
+      events_tail: this.eventsTail,
+      life: this.#life.handOver(),
+      audience: this.audience.handOver(),
+    };
+  }
+
+  /** Goes on where the program before us was. */
+  adopt(spawner: Spawner, handed: HandedSession, passedMs: number): void {
+    if (handed.has_open_logs) this.#journal.open();
+    if (this.tail !== handed.tail || this.eventsTail !== handed.events_tail)
+      this.#deps.log.error("a log does not end where it was handed over", {
+        session_id: this.id,
+        tail: [handed.tail, this.tail],
+        events_tail: [handed.events_tail, this.eventsTail],
+      });
+    this.audience.adopt(handed.audience, passedMs);
+    this.#life.adopt(spawner, handed.life, passedMs);
   }
 
   /** Throws unless another life may begin now. */

@@ -37,6 +37,8 @@ const REMOVED = "the log's files were removed while it was written; what was in 
 export class Journal {
   readonly #deps: JournalDeps;
   #logs: SessionLogs | undefined;
+  /** Before these logs were opened. */
+  #lostBefore = 0;
 
   constructor(deps: JournalDeps) {
     this.#deps = deps;
@@ -50,7 +52,7 @@ export class Journal {
       first_offset: first,
       events_tail: eventsTail,
       disk_bytes: diskBytes,
-      lost_bytes: lostBytes,
+      lost_bytes: this.#lostBefore + lostBytes,
     };
   }
 
@@ -72,6 +74,7 @@ export class Journal {
 
   open(): void {
     const { dir, clock, keeper, retainBytes, io, moved } = this.#deps;
+    if (this.#logs === undefined) this.#lostBefore = keeper.current.lost_bytes;
     this.#logs ??= new SessionLogs({
       dir,
       clock,
@@ -110,8 +113,9 @@ export class Journal {
     this.#logs?.markSize(cols, rows);
   }
 
-  settle(): void {
-    this.#logs?.settle();
+  /** True when nothing is owed to the disk. */
+  settle(): boolean {
+    return this.#logs?.settle() ?? true;
   }
 
   /** Where the next event's line begins. */

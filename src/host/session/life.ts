@@ -3,6 +3,7 @@ import { messageOf } from "#base/errno.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { EndReason } from "#contract/session-state.ts";
+import type { HandedLife } from "#host/upgrade/hand-over.ts";
 import type { Child, ChildListener, ChildSpec, Spawner } from "#proc/child.ts";
 import { AgentLines } from "./agent-lines.ts";
 import { IdleTimer } from "./deadlines.ts";
@@ -47,6 +48,7 @@ export class Life implements Disposable {
   readonly #agentLines: AgentLines | undefined;
   #child: Child | undefined;
   #closing: Closing | undefined;
+  #isEnding = false;
 
   /** Of a session that is about to start, or of one that has ended and has no child here. */
   constructor(deps: LifeDeps) {
@@ -85,6 +87,32 @@ export class Life implements Disposable {
       { process: { pid, start_time, boot_id }, limit_mark: child.limit_mark ?? null },
     );
     if (this.#closing !== undefined) await this.#endTree(child);
+  }
+
+  /** Somebody waits for it to end, or for room on the disk: nothing that another program could go on with. */
+  get isUnsettled(): boolean {
+    return this.#isEnding || this.#agentLines?.isHeld === true;
+  }
+
+  handOver(): HandedLife {
+    return {
+      child: this.#child?.handOver() ?? null,
+      idle_ms: this.#idle.age,
+      age_ms: this.#lifetime.age,
+      input_ids: this.#inputIds.list(),
+      line: this.#agentLines?.handOver() ?? null,
+    };
+  }
+
+  /** Goes on with the child that the program before us had in this life. */
+  adopt(spawner: Spawner, handed: HandedLife, passedMs: number): void {
+    this.#idle.restore(handed.idle_ms + passedMs);
+    this.#lifetime.restore(handed.age_ms + passedMs);
+    for (const inputId of handed.input_ids) this.#inputIds.add(inputId);
+    if (handed.line !== null) this.#agentLines?.adopt(handed.line);
+    if (handed.child === null) return;
+    const { session_id } = this.#deps.keeper.current;
+    this.#child = spawner.adopt(session_id, handed.child, this.#listen());
   }
 
   /** The child that can be typed into and signalled; throws when it has ended or is closing. */
@@ -187,9 +215,14 @@ export class Life implements Disposable {
   }
 
   async #end(): Promise<void> {
-    // A spawn in flight is ended by `start`, which sees that we are closing.
-    if (this.#child !== undefined) await this.#endTree(this.#child);
-    await this.#exited.promise;
+    this.#isEnding = true;
+    try {
+      // A spawn in flight is ended by `start`, which sees that we are closing.
+      if (this.#child !== undefined) await this.#endTree(this.#child);
+      await this.#exited.promise;
+    } finally {
+      this.#isEnding = false;
+    }
   }
 
   async #endTree(child: Child): Promise<void> {

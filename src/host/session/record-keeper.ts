@@ -69,6 +69,11 @@ export class RecordKeeper {
     this.#soon ??= this.#clock.timer(SOON_MS, () => this.write());
   }
 
+  /** What was to be written soon is written now. */
+  flush(): void {
+    if (this.#soon !== undefined) this.write();
+  }
+
   write(): void {
     this.#soon?.[Symbol.dispose]();
     this.#soon = undefined;

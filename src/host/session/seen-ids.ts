@@ -7,6 +7,11 @@ export class SeenIds {
     this.#limit = limit;
   }
 
+  /** The oldest first. */
+  list(): string[] {
+    return [...this.#seen];
+  }
+
   has(id: string): boolean {
     return this.#seen.has(id);
   }

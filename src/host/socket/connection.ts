@@ -4,9 +4,17 @@ import { asFault, Fault, toFaultBody } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { parseRequest } from "#contract/parse.ts";
 import type { Sessions } from "#host/sessions.ts";
+import type { HandedConnection } from "#host/upgrade/hand-over.ts";
 import { encodeDone, encodeJson, FrameReader, type InputMessage } from "./frames.ts";
 import { type Attachment, createHandlers, type Handlers } from "./handlers.ts";
-import { features, type Hello, type HostHealth, type HostMethod, PROTOCOL } from "./methods.ts";
+import {
+  features,
+  type Hello,
+  type HostHealth,
+  type HostMethod,
+  type HostUpgrade,
+  PROTOCOL,
+} from "./methods.ts";
 import { Notifier } from "./notifier.ts";
 import { Envelope, requests } from "./requests.ts";
 
@@ -16,6 +24,8 @@ export interface ConnectionDeps {
   readonly version: string;
   readonly health: () => HostHealth;
   readonly shutdown: () => void;
+  /** Returns only when it failed. */
+  readonly upgrade: (command: readonly string[]) => Promise<never>;
 }
 
 /** A client that asks and does not read its answers is cut at this. */
@@ -34,6 +44,8 @@ export class Connection {
   #serial = 0;
   #soon: Buffer[] = [];
   #soonTimer: NodeJS.Timeout | undefined;
+  #inFlight = 0;
+  #upgradeId: number | undefined;
 
   constructor(socket: Socket, deps: ConnectionDeps) {
     this.#socket = socket;
@@ -52,18 +64,65 @@ export class Connection {
       },
       health: deps.health,
       shutdown: deps.shutdown,
+      upgrade: deps.upgrade,
     });
     socket.on("data", (chunk) => this.#onData(chunk));
     socket.on("error", () => socket.destroy());
     socket.on("close", () => this.#onClose());
-    const hello: Hello = {
-      type: "hello",
-      protocol: PROTOCOL,
-      features,
-      pid: process.pid,
-      version: deps.version,
-    };
+  }
+
+  /** The host speaks first. */
+  greet(): void {
+    const { version } = this.#deps;
+    const hello: Hello = { type: "hello", protocol: PROTOCOL, features, pid: process.pid, version };
     this.#send(encodeJson(hello));
+  }
+
+  /** Requests that are not answered yet. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** Answers wait for a client that does not read. */
+  get hasUnsent(): boolean {
+    if (this.#soon.length > 0) this.#send(NO_BYTES);
+    return this.#socket.writableLength > 0;
+  }
+
+  /** Undefined when it has ended. */
+  handOver(): HandedConnection | undefined {
+    const fd = descriptorOf(this.#socket);
+    if (fd === undefined || this.#socket.destroyed) return undefined;
+    return {
+      fd,
+      unread_b64: this.#reader.rest.toString("base64"),
+      serial: this.#serial,
+      attachments: [...this.#attachments].map(([number, place]) => ({
+        number,
+        session_id: place.session.id,
+        viewer: place.viewer,
+        role: place.role,
+        generation: place.generation ?? null,
+      })),
+      ...this.#notifier.handOver(),
+      upgrade_id: this.#upgradeId ?? null,
+    };
+  }
+
+  /** Goes on with a client of the program before us, which notices nothing. */
+  adopt(handed: HandedConnection, outcome: HostUpgrade | Fault): void {
+    this.#serial = handed.serial;
+    for (const { number, session_id, viewer, role, generation } of handed.attachments) {
+      const session = this.#deps.sessions.find(session_id);
+      if (session === undefined) continue;
+      this.#attachments.set(number, { session, viewer, role, generation: generation ?? undefined });
+    }
+    this.#notifier.adopt(handed);
+    const id = handed.upgrade_id;
+    if (id !== null && outcome instanceof Fault)
+      this.#send(encodeJson({ id, error: toFaultBody(outcome) }));
+    else if (id !== null) this.#send(encodeJson({ id, result: outcome }));
+    this.#onData(Buffer.from(handed.unread_b64, "base64"));
   }
 
   end(): void {
@@ -72,6 +131,12 @@ export class Connection {
 
   destroy(): void {
     this.#socket.destroy();
+  }
+
+  /** At once, with all that it holds: nothing may come of it later. */
+  cut(): void {
+    this.#socket.destroy();
+    this.#release();
   }
 
   #onData(chunk: Buffer): void {
@@ -118,6 +183,8 @@ export class Connection {
       return;
     }
     const { id, method, params } = envelope.data;
+    this.#inFlight += 1;
+    if (method === "host.upgrade") this.#upgradeId ??= id;
     try {
       const result = await this.#call(method, params ?? {});
       const answer = encodeJson({ id, result });
@@ -127,6 +194,9 @@ export class Connection {
       const fault = asFault(error);
       if (fault.code === "internal") this.#deps.log.error("a request failed", { method, error });
       this.#send(encodeJson({ id, error: toFaultBody(fault) }));
+    } finally {
+      this.#inFlight -= 1;
+      if (this.#upgradeId === id) this.#upgradeId = undefined;
     }
   }
 
@@ -168,10 +238,20 @@ export class Connection {
 
   #onClose(): void {
     clearTimeout(this.#soonTimer);
+    this.#release();
+  }
+
+  #release(): void {
     this.#notifier[Symbol.dispose]();
     for (const { session, viewer } of this.#attachments.values()) session.audience.detach(viewer);
     this.#attachments.clear();
   }
+}
+
+/** Node shows the number of a socket's descriptor only on its handle. */
+export function descriptorOf(socket: object): number | undefined {
+  const { _handle: handle } = socket as { readonly _handle?: { readonly fd?: number } | null };
+  return handle?.fd !== undefined && handle.fd >= 0 ? handle.fd : undefined;
 }
 
 function isMethod(method: string): method is HostMethod {

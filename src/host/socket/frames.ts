@@ -116,6 +116,11 @@ export class FrameReader {
     for (let body = this.#next(); body !== undefined; body = this.#next()) yield decode(body);
   }
 
+  /** The beginning of a frame whose rest has not come. */
+  get rest(): Buffer {
+    return Buffer.concat(this.#chunks);
+  }
+
   #next(): Buffer | undefined {
     if (this.#bytes < LENGTH_BYTES) return undefined;
     const length = this.#peek(LENGTH_BYTES).readUInt32LE(0);

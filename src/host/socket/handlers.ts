@@ -23,6 +23,7 @@ export interface HandlerContext {
   readonly nextNumber: () => number;
   readonly health: () => HostHealth;
   readonly shutdown: () => void;
+  readonly upgrade: (command: readonly string[]) => Promise<never>;
 }
 
 export type Handlers = {
@@ -40,7 +41,7 @@ export function createHandlers(context: HandlerContext): Handlers {
   };
 }
 
-function hostHandlers({ sessions, health, shutdown }: HandlerContext) {
+function hostHandlers({ sessions, health, shutdown, upgrade }: HandlerContext) {
   return {
     "host.health": () => health(),
     "host.shutdown": async () => {
@@ -48,6 +49,7 @@ function hostHandlers({ sessions, health, shutdown }: HandlerContext) {
       shutdown();
       return {};
     },
+    "host.upgrade": (params) => upgrade(params.command),
   } satisfies Partial<Handlers>;
 }
 

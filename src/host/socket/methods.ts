@@ -15,6 +15,7 @@ export const features = [
   "typing",
   "session_labels",
   "lives",
+  "upgrade",
 ] as const;
 
 export interface Hello {
@@ -43,6 +44,14 @@ export interface HostHealth {
   readonly unreadable: readonly string[];
   /** Sessions whose log cannot be written now. */
   readonly log_faults: number;
+}
+
+export interface HostUpgrade {
+  readonly pid: number;
+  readonly version: string;
+  readonly from_version: string;
+  /** Sessions that live and went on. */
+  readonly live: number;
 }
 
 export interface HostCreate {
@@ -100,6 +109,12 @@ interface BySession {
 export interface HostMethods {
   "host.health": { params: Nothing; result: HostHealth };
   "host.shutdown": { params: Nothing; result: Nothing };
+  /** Feature `upgrade`. Answered by the program that has taken over, or with a fault when all is as it was. */
+  "host.upgrade": {
+    /** How to run `reins`: program and leading arguments, by absolute paths. */
+    params: { readonly command: readonly string[] };
+    result: HostUpgrade;
+  };
   "session.create": { params: HostCreate; result: Session };
   /** Feature `lives`; an older host answers `unsupported`. */
   "session.revive": { params: HostRevive; result: Session };

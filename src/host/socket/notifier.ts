@@ -1,6 +1,7 @@
 import type { HostSession } from "#host/session/host-session.ts";
 import type { Printed } from "#host/session/session-logs.ts";
 import type { Sessions } from "#host/sessions.ts";
+import type { HandedConnection } from "#host/upgrade/hand-over.ts";
 import { encodeJson, encodeOutput, encodeTail } from "./frames.ts";
 import type { HostPush } from "./methods.ts";
 
@@ -45,7 +46,59 @@ export class Notifier implements Disposable {
 
   watch(session: HostSession, inline: boolean): number {
     this.#serial += 1;
-    const number = this.#serial;
+    return this.#add(session, this.#serial, inline).number;
+  }
+
+  unwatch(number: number): void {
+    this.#watches.get(number)?.subscriptions.dispose();
+    this.#watches.delete(number);
+    this.#dirty.delete(number);
+  }
+
+  get watches(): number {
+    return this.#watches.size;
+  }
+
+  handOver(): Pick<HandedConnection, "watch_serial" | "watches" | "watches_all"> {
+    return {
+      watch_serial: this.#serial,
+      watches: [...this.#watches.values()].map(({ number, session, inline }) => ({
+        number,
+        session_id: session.id,
+        inline,
+      })),
+      watches_all: this.#all !== undefined,
+    };
+  }
+
+  /** Everybody is told the newest of all: what was under way when the program before us ended is not known. */
+  adopt(handed: HandedConnection): void {
+    for (const { number, session_id, inline } of handed.watches) {
+      const session = this.#deps.sessions.find(session_id);
+      if (session === undefined) continue;
+      const watch = this.#add(session, number, inline);
+      watch.isTailDirty = true;
+      watch.isSessionDirty = true;
+      this.#dirty.add(number);
+    }
+    this.#serial = handed.watch_serial;
+    if (handed.watches_all) this.watchAll();
+    this.#flush();
+  }
+
+  watchAll(): void {
+    this.#all ??= this.#deps.sessions.changes.on((sessionId) => {
+      this.#changed.add(sessionId);
+      this.#flush();
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#all?.[Symbol.dispose]();
+    for (const number of [...this.#watches.keys()]) this.unwatch(number);
+  }
+
+  #add(session: HostSession, number: number, inline: boolean): Watch {
     const watch: Watch = {
       number,
       session,
@@ -71,29 +124,7 @@ export class Notifier implements Disposable {
       }),
     );
     this.#watches.set(number, watch);
-    return number;
-  }
-
-  unwatch(number: number): void {
-    this.#watches.get(number)?.subscriptions.dispose();
-    this.#watches.delete(number);
-    this.#dirty.delete(number);
-  }
-
-  get watches(): number {
-    return this.#watches.size;
-  }
-
-  watchAll(): void {
-    this.#all ??= this.#deps.sessions.changes.on((sessionId) => {
-      this.#changed.add(sessionId);
-      this.#flush();
-    });
-  }
-
-  [Symbol.dispose](): void {
-    this.#all?.[Symbol.dispose]();
-    for (const number of [...this.#watches.keys()]) this.unwatch(number);
+    return watch;
   }
 
   /** A few bytes behind a tail that is known are told with it: an echo need not be read from the files. */

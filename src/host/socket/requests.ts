@@ -8,12 +8,17 @@ import type { HostMethod } from "./methods.ts";
 const session_id = z.string().max(limits.label_chars);
 const attachment = z.int();
 const generation = z.int().min(0).optional();
+/** A program, its script, and a few options in between. */
+const COMMAND_WORDS = 16;
 const INPUT_BASE64_CHARS = Math.ceil(limits.input_bytes / 3) * 4;
 
 /** Unknown fields are allowed here, unlike on the public wire: a newer client may send more than we know. */
 export const requests = {
   "host.health": z.object({}),
   "host.shutdown": z.object({}),
+  "host.upgrade": z.object({
+    command: z.array(SystemText.max(limits.path_bytes)).min(1).max(COMMAND_WORDS),
+  }),
   "session.create": CreateRequest,
   "session.revive": ReviveRequest,
   "session.list": z.object({

@@ -30,6 +30,7 @@ async function serve(): Promise<Served> {
       // Only its shape matters here.
       health: () => ({ pid: 1 }) as HostHealth,
       shutdown: () => undefined,
+      upgrade: () => Promise.reject(new Error("not here")),
       onConnections: () => undefined,
     }),
   );

@@ -84,8 +84,7 @@ function wireTerminal({ libc, clock }: LinuxWiringDeps, { source, slave }: Ends)
     resize({ cols, rows }) {
       if (source?.fd !== undefined) libc.setSize(source.fd, cols, rows);
     },
-    foregroundGroup: () =>
-      source?.fd === undefined ? undefined : libc.foregroundGroup(source.fd),
+    foregroundGroup: () => (source?.fd === undefined ? undefined : libc.foregroundGroup(source.fd)),
     exited: () => slave?.[Symbol.dispose](),
     handOver: () => ({
       terminal: true,
