@@ -1,0 +1,411 @@
+import { createHash, randomBytes } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createClient } from "#client/client.ts";
+import { openRemoteBackend } from "#client/runtime.ts";
+import { locateDataDir } from "#host/data-dir.ts";
+import { connectHost } from "#host/socket/client.ts";
+import type { HostUpgrade } from "#host/socket/methods.ts";
+import { waitFor } from "#test/harness/eventually.ts";
+import { openTestGateway } from "#test/harness/gateway.ts";
+import { binPath, openTestHost, type TestHost } from "#test/harness/host.ts";
+import { openOtherVersion } from "#test/harness/other-version.ts";
+import { countDescriptors, findProcesses, isAlive } from "#test/harness/processes.ts";
+import { type RunResult, runProgram } from "#test/harness/run-program.ts";
+import { collect, eventsOf, inline, say, scripted } from "#test/harness/runtimes.ts";
+
+/** An upgrade is two cold starts of the program, on a machine that does other things as well. */
+const LONG_MS = 180_000;
+const ROUNDS = 5;
+const FLOW_BYTES = 20 * 1024 * 1024;
+const LINE_BYTES = 64;
+
+const OWN = [process.execPath, binPath];
+
+function upgrade(host: TestHost, command: readonly string[] = OWN): Promise<HostUpgrade> {
+  return host.client.call("host.upgrade", { command });
+}
+
+function reins(host: TestHost, args: readonly string[]): Promise<RunResult> {
+  const env = { ...process.env, REINS_HOME: host.dataDir };
+  return runProgram([...OWN, ...args], { env });
+}
+
+interface Typed {
+  readonly session_id: string;
+  readonly text: string;
+  readonly input_id?: string;
+  readonly generation?: number | undefined;
+}
+
+function type(host: TestHost, { text, ...rest }: Typed): Promise<unknown> {
+  const data_b64 = Buffer.from(text).toString("base64");
+  return host.client.call("session.input", { data_b64, ...rest });
+}
+
+async function text(host: TestHost, session_id: string, wanted: string): Promise<string> {
+  return await waitFor(`output ${JSON.stringify(wanted)}`, () => {
+    const dir = join(host.sessions, session_id, "output");
+    const found = existsSync(dir)
+      ? readdirSync(dir)
+          .filter((name) => /^\d+$/.test(name))
+          .map((name) => readFileSync(join(dir, name), "latin1"))
+          .join("")
+      : "";
+    return found.includes(wanted) ? found : undefined;
+  });
+}
+
+/** Prints numbered lines, at least so many bytes, until a file tells it to stop; never more than is kept. */
+const FLOW = `
+const [stop, least, most] = process.argv.slice(1);
+const { existsSync } = require("node:fs");
+let line = 0;
+const print = () => {
+  if (line * ${LINE_BYTES} >= least && existsSync(stop)) return process.exit(7);
+  if (line * ${LINE_BYTES} >= most) return setTimeout(print, 20);
+  let text = "";
+  for (let n = 0; n < 512; n += 1) text += String(line++).padStart(${LINE_BYTES - 1}, "0") + "\\n";
+  process.stdout.write(text, () => setTimeout(print, 20));
+};
+print();
+`;
+
+function checkFlow(bytes: Buffer): number {
+  const lines = bytes.toString("latin1").split("\n");
+  expect(lines.pop()).toBe("");
+  const wrong = lines.findIndex(
+    (line, number) => line !== String(number).padStart(LINE_BYTES - 1, "0"),
+  );
+  expect(wrong).toBe(-1);
+  return lines.length;
+}
+
+test("five upgrades in a row, while everything flows, lose nothing and nobody", {
+  timeout: LONG_MS,
+}, async () => {
+  await using gateway = await openTestGateway();
+  const { host } = gateway;
+  const stop = join(host.dataDir, "stop");
+  const argv = ["-e", FLOW, stop, String(FLOW_BYTES), String(2 * FLOW_BYTES)];
+  const flow = await host.create({ argv: [process.execPath, ...argv] });
+  const shell = await host.create({
+    kind: "terminal",
+    argv: ["/bin/sh"],
+    env: { PATH: process.env.PATH ?? "", PS1: "$ " },
+  });
+  await using viewer = await gateway.attach(flow.session_id, "?since=0");
+  await using typist = await gateway.attach(shell.session_id, "?role=controller&since=0");
+  const cli = reins(host, ["logs", "-f", flow.session_id]);
+  typist.send({ type: "stdin", data: "word=kept\n", id: "a" });
+  await typist.printed("word=kept");
+  // The test's own, the gateway's and the cli's.
+  await waitFor("the cli is there", async () => {
+    const { connections } = await host.client.call("host.health", {});
+    return connections === 3;
+  });
+  const before = countDescriptors(host.pid);
+  const viewers = (await host.client.call("session.get", flow)).viewers;
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    const done = await upgrade(host);
+    expect(done).toMatchObject({ pid: host.pid, live: 2 });
+    const typed = await typist.ask({
+      type: "stdin",
+      data: `echo "$word" ${round}\n`,
+      id: `t${round}`,
+    });
+    expect(typed.type).toBe("ack");
+    await typist.printed(`kept ${round}`);
+  }
+  // The same clients are at it, and nothing was opened that was not closed.
+  expect((await host.client.call("session.get", flow)).viewers).toBe(viewers);
+  expect((await host.client.call("host.health", {})).connections).toBe(3);
+  await waitFor("as many descriptors as before", () => countDescriptors(host.pid) === before);
+  const list = await host.client.call("session.list", {});
+  expect(list.sessions.map(({ pid }) => pid).toSorted()).toEqual([flow.pid, shell.pid].toSorted());
+  writeFileSync(stop, "");
+  const output = await host.output(flow.session_id);
+  const lines = checkFlow(output.bytes);
+  expect(lines * LINE_BYTES).toBeGreaterThanOrEqual(FLOW_BYTES);
+  expect(await viewer.frame("exit")).toMatchObject({ exit_code: 7 });
+  expect(viewer.output().equals(output.bytes)).toBe(true);
+  const followed = await cli;
+  expect(followed).toMatchObject({ code: 0, stderr: "" });
+  expect(followed.stdout === output.text).toBe(true);
+  const health = await host.client.call("host.health", {});
+  expect(health).toMatchObject({ errors: 0, log_faults: 0, unreadable: [] });
+  expect(existsSync(join(host.dataDir, "handover.json"))).toBe(false);
+});
+
+describe("across an upgrade", () => {
+  test("an end in the very middle of it is seen, with its code and its last words", {
+    timeout: LONG_MS,
+  }, async () => {
+    await using host = await openTestHost();
+    const file = join(host.dataDir, "handover.json");
+    const wait = `while [ ! -e '${file}' ]; do sleep 0.01; done`;
+    const command = await host.create({
+      command: `${wait}; stat -c %a '${file}'; echo bye; exit 9`,
+    });
+    const terminal = await host.create({
+      kind: "terminal",
+      command: `${wait}; echo bye; kill -9 $$`,
+    });
+    await upgrade(host);
+    expect((await host.output(command.session_id)).text).toBe("600\nbye\n");
+    expect((await host.output(terminal.session_id)).text).toBe("bye\r\n");
+    const ended = async (session_id: string) =>
+      (await host.client.call("session.get", { session_id })).state;
+    expect(await ended(command.session_id)).toMatchObject({ kind: "exited", exit_code: 9 });
+    expect(await ended(terminal.session_id)).toMatchObject({ exit_code: 137, signal: "SIGKILL" });
+  });
+
+  test("input that was taken and not read yet arrives whole, and once", {
+    timeout: LONG_MS,
+  }, async () => {
+    await using host = await openTestHost();
+    const go = join(host.dataDir, "go");
+    const wait = `while [ ! -e '${go}' ]; do sleep 0.05; done`;
+    const piped = await host.create({ command: `${wait}; sha256sum`, stdin: true });
+    const bytes = randomBytes(1_000_000);
+    for (let at = 0; at < bytes.length; at += 200_000)
+      await host.client.call("session.input", {
+        session_id: piped.session_id,
+        data_b64: bytes.subarray(at, at + 200_000).toString("base64"),
+        input_id: `part-${at}`,
+        eof: at + 200_000 === bytes.length,
+      });
+    const { session_id } = await host.create({
+      kind: "terminal",
+      command: `${wait}; read a; read b; echo "<$a$b>"`,
+    });
+    await type(host, { session_id, text: "one\n", input_id: "one" });
+    await upgrade(host);
+    await upgrade(host);
+    // Sent again by somebody who did not hear that it was taken.
+    await type(host, { session_id, text: "one\n", input_id: "one" });
+    await type(host, { session_id, text: "two\n", input_id: "two" });
+    writeFileSync(go, "");
+    const sum = createHash("sha256").update(bytes).digest("hex");
+    expect((await host.output(piped.session_id)).text).toBe(`${sum}  -\n`);
+    expect((await host.output(session_id)).text).toContain("<onetwo>");
+  });
+
+  test("who holds control keeps it, and who lost it does not get it back", {
+    timeout: LONG_MS,
+  }, async () => {
+    await using host = await openTestHost();
+    const { session_id } = await host.create({ kind: "terminal", argv: ["/bin/cat"] });
+    const attach = (viewer: string, takeover = false) =>
+      host.client.call("session.attach", { session_id, viewer, role: "controller", takeover });
+    const first = await attach("first");
+    const second = await attach("second", true);
+    await upgrade(host);
+    const { controller, viewers } = await host.client.call("session.get", { session_id });
+    expect(controller).toEqual({
+      holder: `second#${second.attachment}`,
+      generation: second.generation,
+    });
+    expect(viewers).toBe(2);
+    const generation = (given: { generation: number | null }) => given.generation ?? undefined;
+    await expect(
+      type(host, { session_id, text: "x", generation: generation(first) }),
+    ).rejects.toMatchObject({ code: "not_controller" });
+    await host.client.type(second.attachment, Buffer.from("typed\n"), "k1");
+    await text(host, session_id, "typed");
+    await host.client.call("session.detach", { attachment: second.attachment });
+    expect((await host.client.call("session.get", { session_id })).controller).toBeNull();
+    expect((await attach("third")).generation).toBe((second.generation ?? 0) + 1);
+  });
+
+  test("what a session has started is still its own, and ends with it", {
+    timeout: LONG_MS,
+  }, async () => {
+    await using host = await openTestHost();
+    const mark = `7${process.pid}${Date.now() % 100_000}`;
+    const hidden = `setsid env -i sleep ${mark} & sleep ${mark} &`;
+    const command = `${hidden} sleep ${mark}`;
+    const { session_id } = await host.create({ command });
+    const left = await host.create({ command: `${hidden} exit 0` });
+    await waitFor("all of them run", () => findProcesses(`sleep ${mark}`).length === 5);
+    await waitFor(
+      "it has exited",
+      async () => (await host.client.call("session.get", left)).state.kind === "exited",
+    );
+    await upgrade(host);
+    expect(
+      (await host.client.call("session.tree", { session_id })).processes,
+    ).toBeGreaterThanOrEqual(3);
+    expect((await host.client.call("session.tree", left)).processes).toBe(2);
+    await host.client.call("session.close", { session_id });
+    expect(findProcesses(`sleep ${mark}`)).toHaveLength(2);
+    await host.client.call("session.close", { session_id: left.session_id });
+    expect(findProcesses(`sleep ${mark}`)).toEqual([]);
+  });
+
+  test("no descriptor of a session is in a child of another", { timeout: LONG_MS }, async () => {
+    await using host = await openTestHost();
+    await host.create({ kind: "terminal", argv: ["/bin/cat"] });
+    await host.create({ argv: ["/bin/cat"], stdin: true });
+    const kept = keptOnExec(host.pid);
+    await upgrade(host);
+    const { pid } = await host.create({ argv: ["/bin/cat"], stdin: true });
+    // The shell in which it joins its cgroup has more for a moment.
+    await waitFor("it has its own three", () => readdirSync(`/proc/${pid}/fd`).length === 3);
+    // Nothing would survive another exec that did not before.
+    expect(keptOnExec(host.pid)).toEqual(kept);
+  });
+
+  test("timers go on from where they were", { timeout: LONG_MS }, async () => {
+    await using host = await openTestHost();
+    const { session_id } = await host.create({ argv: ["/bin/sleep", "1000"], lifetime_ms: 1500 });
+    await upgrade(host);
+    const { state } = await waitFor("its time is over", async () => {
+      const session = await host.client.call("session.get", { session_id });
+      return session.state.kind === "exited" ? session : undefined;
+    });
+    expect(state).toMatchObject({ reason: "lifetime_timeout" });
+  });
+
+  test("an agent goes on in the middle of its turn", { timeout: 50_000 }, async () => {
+    await using gateway = await openTestGateway();
+    const { host, url, token } = gateway;
+    const go = join(host.dataDir, "go");
+    const command = `while [ ! -e '${go}' ]; do sleep 0.05; done; echo went on`;
+    const steps = [
+      {
+        when: { last_role: "user" },
+        tool_calls: [{ tool: "execute", input: { command, timeout: "10m" } }],
+      },
+      { when: { last_tool_result_contains: "went on" }, text: "Done." },
+    ];
+    const source = inline(scripted(steps, { toolsets: [{ type: "shell" }] }));
+    const backend = openRemoteBackend(createClient({ url, token }));
+    const runtime = await backend.create({
+      source,
+      working_dir: host.dataDir,
+      safety: "autonomous",
+    });
+    const turn = collect(runtime.run(say("Go.")));
+    await waitFor("the tool runs", () => findProcesses(go).length > 0);
+    const { pid, life } = await host.client.call("session.get", { session_id: runtime.session_id });
+    await upgrade(host);
+    writeFileSync(go, "");
+    expect(eventsOf(await turn, "turn.ended")).toMatchObject([{ reason: "done" }]);
+    expect(await host.client.call("session.get", { session_id: runtime.session_id })).toMatchObject(
+      { pid, life },
+    );
+  });
+});
+
+describe("another version", () => {
+  test("takes over by reins host upgrade, and says so", { timeout: LONG_MS }, async () => {
+    await using host = await openTestHost();
+    using newer = openOtherVersion("9.9.9");
+    const session = await host.create({ kind: "terminal", argv: ["/bin/cat"] });
+    const env = { ...process.env, REINS_HOME: host.dataDir };
+    const { version } = host.client.hello;
+    const said = await runProgram([...newer.command, "host", "upgrade"], { env });
+    expect(said).toMatchObject({
+      code: 0,
+      stdout: `The host ${host.pid} was reins ${version} and is reins 9.9.9 now; 1 session went on.\n`,
+    });
+    using next = await connectHost(locateDataDir(host.dataDir).socket);
+    expect(next.hello).toMatchObject({ version: "9.9.9", pid: host.pid });
+    expect(await host.client.call("session.get", session)).toMatchObject({
+      pid: session.pid,
+      state: { kind: "running" },
+    });
+    const back = await reins(host, ["host", "upgrade", "--json"]);
+    expect(JSON.parse(back.stdout)).toEqual({
+      pid: host.pid,
+      version,
+      from_version: "9.9.9",
+      live: 1,
+    });
+  });
+
+  test.each([
+    [
+      "cannot be started",
+      [{ file: "bin/reins", from: "await start();", to: "throw new Error('broken');" }],
+      "broken",
+    ],
+    [
+      "does not know this hand-over",
+      [{ file: "src/host/upgrade/hand-over.ts", from: "= [HAND_OVER_VERSION]", to: "= [99]" }],
+      "reins 9.9.9 cannot read a hand-over of version 1",
+    ],
+    [
+      "is older than the data",
+      [{ file: "src/host/data-dir.ts", from: "DATA_FORMAT = 1", to: "DATA_FORMAT = 0" }],
+      "was written by a newer Reins",
+    ],
+    [
+      "fails once it has the place, which it gives back,",
+      [
+        {
+          file: "src/host/upgrade/hand-over.ts",
+          from: "const parsed = HandOver.safeParse(content);",
+          to: 'throw new Error("a mistake");',
+        },
+      ],
+      "has come back",
+    ],
+  ])("that %s changes nothing", { timeout: LONG_MS }, async (_title, edits, sentence) => {
+    await using host = await openTestHost();
+    using broken = openOtherVersion("9.9.9", edits);
+    const { session_id, pid } = await host.create({ kind: "terminal", argv: ["/bin/cat"] });
+    await expect(upgrade(host, broken.command)).rejects.toMatchObject({
+      code: "unsupported",
+      message: expect.stringContaining(sentence),
+    });
+    const { version } = host.client.hello;
+    expect(await host.client.call("host.health", {})).toMatchObject({
+      version,
+      pid: host.pid,
+      live: 1,
+    });
+    await type(host, { session_id, text: "still here\n" });
+    await text(host, session_id, "still here");
+    expect(isAlive(pid ?? 0)).toBe(true);
+    expect(existsSync(join(host.dataDir, "handover.json"))).toBe(false);
+    // And the next one succeeds.
+    expect(await upgrade(host)).toMatchObject({ version, live: 1 });
+  });
+
+  test.each([
+    [["/nonexistent/reins"], "spawn_failed"],
+    [["/bin/true"], "unsupported"],
+    [["bin/reins"], "invalid_request"],
+  ])("by the command %j is refused", async (command, code) => {
+    await using host = await openTestHost();
+    await expect(upgrade(host, command)).rejects.toMatchObject({ code });
+    expect(await host.client.call("host.health", {})).toMatchObject({ pid: host.pid, errors: 0 });
+  });
+});
+
+test("a client of an older host is told that it cannot be upgraded, and a host that is not there needs none", async () => {
+  await using host = await openTestHost();
+  expect(host.client.hello.features).toContain("upgrade");
+  expect(statSync(locateDataDir(host.dataDir).socket).isSocket()).toBe(true);
+  const env = { ...process.env, REINS_HOME: join(host.dataDir, "empty") };
+  const none = await runProgram([...OWN, "host", "upgrade"], { env });
+  expect(none).toMatchObject({ code: 0, stderr: expect.stringContaining("No host is running") });
+});
+
+/** Descriptors that the next program would find open. */
+function keptOnExec(pid: number): string[] {
+  const O_CLOEXEC = 0o2000000;
+  return readdirSync(`/proc/${pid}/fd`).filter((fd) => {
+    try {
+      const text = readFileSync(`/proc/${pid}/fdinfo/${fd}`, "utf8");
+      const flags = Number.parseInt(/^flags:\s+(\d+)/m.exec(text)?.[1] ?? "0", 8);
+      return Number(fd) > 2 && (flags & O_CLOEXEC) === 0;
+    } catch {
+      // Closed while we looked.
+      return false;
+    }
+  });
+}
