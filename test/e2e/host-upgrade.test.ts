@@ -1,11 +1,14 @@
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createConnection, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createClient } from "#client/client.ts";
 import { openRemoteBackend } from "#client/runtime.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { connectHost } from "#host/socket/client.ts";
+import { encodeJson } from "#host/socket/frames.ts";
 import type { HostUpgrade } from "#host/socket/methods.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestGateway } from "#test/harness/gateway.ts";
@@ -14,6 +17,7 @@ import { openOtherVersion } from "#test/harness/other-version.ts";
 import { countDescriptors, findProcesses, isAlive } from "#test/harness/processes.ts";
 import { type RunResult, runProgram } from "#test/harness/run-program.ts";
 import { collect, eventsOf, inline, say, scripted } from "#test/harness/runtimes.ts";
+import { openTempDir } from "#test/harness/temp-dir.ts";
 
 /** An upgrade is two cold starts of the program, on a machine that does other things as well. */
 const LONG_MS = 180_000;
@@ -268,7 +272,7 @@ describe("across an upgrade", () => {
     expect(state).toMatchObject({ reason: "lifetime_timeout" });
   });
 
-  test("an agent goes on in the middle of its turn", { timeout: 50_000 }, async () => {
+  test("an agent goes on in the middle of its turn", { timeout: LONG_MS }, async () => {
     await using gateway = await openTestGateway();
     const { host, url, token } = gateway;
     const go = join(host.dataDir, "go");
@@ -386,14 +390,77 @@ describe("another version", () => {
   });
 });
 
-test("a client of an older host is told that it cannot be upgraded, and a host that is not there needs none", async () => {
+describe("a client that reads nothing", () => {
+  const attach = { method: "session.attach", id: 1 };
+
+  test("keeps control as long as there is room for what it is told", {
+    timeout: LONG_MS,
+  }, async () => {
+    await using host = await openTestHost();
+    const { session_id } = await host.create({ kind: "terminal", argv: ["/bin/cat"] });
+    await using silent = await openSilent(host);
+    silent.ask([{ ...attach, params: { session_id, viewer: "silent", role: "controller" } }]);
+    const find = async () => (await host.client.call("session.get", { session_id })).controller;
+    const held = await waitFor("it has control", async () => (await find()) ?? undefined);
+    await upgrade(host);
+    expect(await find()).toEqual(held);
+    await silent.leave();
+    await waitFor("control is free", async () => (await find()) === null);
+  });
+
+  test("is cut beyond that, and lets go of what it held", { timeout: LONG_MS }, async () => {
+    await using host = await openTestHost();
+    const { session_id } = await host.create({ kind: "terminal", argv: ["/bin/cat"] });
+    await using silent = await openSilent(host);
+    const params = { session_id, viewer: "silent", role: "controller" };
+    const list = Array.from({ length: 2000 }, () => ({
+      id: 2,
+      method: "session.list",
+      params: {},
+    }));
+    silent.ask([{ ...attach, params }, ...list]);
+    await waitFor("it has control", async () => {
+      const session = await host.client.call("session.get", { session_id });
+      return session.controller !== null;
+    });
+    expect(await upgrade(host)).toMatchObject({ live: 1 });
+    const after = await host.client.call("session.get", { session_id });
+    expect(after).toMatchObject({ controller: null, viewers: 0 });
+  });
+});
+
+test("an older host is not upgraded, and one that is not there needs not be", async () => {
   await using host = await openTestHost();
   expect(host.client.hello.features).toContain("upgrade");
-  expect(statSync(locateDataDir(host.dataDir).socket).isSocket()).toBe(true);
-  const env = { ...process.env, REINS_HOME: join(host.dataDir, "empty") };
+  using temp = openTempDir();
+  const env = { ...process.env, REINS_HOME: temp.path };
   const none = await runProgram([...OWN, "host", "upgrade"], { env });
   expect(none).toMatchObject({ code: 0, stderr: expect.stringContaining("No host is running") });
+  const hello = { type: "hello", protocol: 1, features: ["sessions"], pid: 1, version: "0.0.1" };
+  const old = createServer((socket) =>
+    socket.on("error", () => undefined).write(encodeJson(hello)),
+  );
+  old.listen(locateDataDir(temp.path).socket);
+  await once(old, "listening");
+  const refused = await runProgram([...OWN, "host", "upgrade"], { env });
+  old.close();
+  expect(refused).toMatchObject({ code: 12, stderr: expect.stringContaining("is reins 0.0.1") });
 });
+
+/** A client that asks and does not read. */
+async function openSilent(host: TestHost) {
+  const socket = createConnection(locateDataDir(host.dataDir).socket).pause();
+  socket.on("error", () => undefined);
+  await once(socket, "connect");
+  const leave = async () => void socket.destroy();
+  return {
+    ask: (requests: readonly object[]) => {
+      for (const request of requests) socket.write(encodeJson(request));
+    },
+    leave,
+    [Symbol.asyncDispose]: leave,
+  };
+}
 
 /** Descriptors that the next program would find open. */
 function keptOnExec(pid: number): string[] {

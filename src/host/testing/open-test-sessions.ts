@@ -1,11 +1,13 @@
 import { mkdtempDisposableSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import * as z from "zod";
 import { silentLogger } from "#base/logger.ts";
 import { ManualClock } from "#base/manual-clock.ts";
 import type { CreateRequest } from "#host/create-request.ts";
 import type { HostSession } from "#host/session/host-session.ts";
 import { Sessions, type SessionsDeps } from "#host/sessions.ts";
+import { HandedSession } from "#host/upgrade/hand-over.ts";
 import { openLogFiles } from "#log/log-files.ts";
 import { type FakeChild, FakeSpawner } from "#proc/fake-child.ts";
 
@@ -19,6 +21,14 @@ export interface TestSessions extends AsyncDisposable {
   ): Promise<{ readonly session: HostSession; readonly child: FakeChild }>;
   /** Another host on the same folder, as after the death of this one. */
   reopen(): Promise<{ readonly sessions: Sessions; readonly spawner: FakeSpawner }>;
+  /** Another program in the place of this one, so long after; this one is not to be used any more. */
+  succeed(passedMs?: number, prepare?: (spawner: FakeSpawner) => void): Promise<Successor>;
+}
+
+export interface Successor {
+  readonly sessions: Sessions;
+  readonly spawner: FakeSpawner;
+  readonly clock: ManualClock;
 }
 
 /** Sessions over scripted children and a clock that stands still, on a real disk. */
@@ -35,6 +45,7 @@ export function openTestSessions(overrides: Partial<SessionsDeps> = {}): TestSes
     ...overrides,
   };
   const sessions = new Sessions(deps);
+  const successors: Sessions[] = [];
   return {
     clock,
     spawner,
@@ -50,7 +61,19 @@ export function openTestSessions(overrides: Partial<SessionsDeps> = {}): TestSes
       await next.recover();
       return { sessions: next, spawner: another };
     },
+    async succeed(passedMs = 0, prepare = () => undefined) {
+      // Through the file's own words.
+      const handed = z.array(HandedSession).parse(JSON.parse(JSON.stringify(sessions.handOver())));
+      const next = { spawner: new FakeSpawner(), clock: new ManualClock() };
+      prepare(next.spawner);
+      const successor = new Sessions({ ...deps, ...next });
+      successor.adopt(handed, passedMs);
+      await successor.recover();
+      successors.push(successor);
+      return { sessions: successor, ...next };
+    },
     async [Symbol.asyncDispose]() {
+      for (const successor of successors) await successor.shutdown();
       await sessions.shutdown();
       temporary.remove();
     },

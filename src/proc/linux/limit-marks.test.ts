@@ -5,7 +5,7 @@ import { openLimitMarks } from "./limit-marks.ts";
 
 const NONE = 2n ** 64n - 1n;
 
-function fakeLimit(hard: bigint, soft = hard) {
+function fakeLimit(hard: bigint, soft = hard, taken?: ReadonlySet<number>) {
   const state = { soft, hard };
   const limitMark = {
     read: () => ({ ...state }),
@@ -14,7 +14,7 @@ function fakeLimit(hard: bigint, soft = hard) {
       return 0;
     },
   };
-  return { state, marks: openLimitMarks({ limitMark }) };
+  return { state, marks: openLimitMarks({ limitMark }, taken) };
 }
 
 describe("limit marks", () => {
@@ -24,6 +24,14 @@ describe("limit marks", () => {
     expect(new Set(given).size).toBe(5000);
     expect(Math.max(...given)).toBeLessThan(819_200);
     expect(Math.min(...given)).toBeGreaterThan(819_200 - 400_002);
+  });
+
+  test("are not given to two, also when another program gave the first", () => {
+    const all = Array.from({ length: 400_000 }, (_, index) => 819_199 - index);
+    const free = 600_000;
+    const taken = new Set(all.filter((mark) => mark !== free));
+    const { marks } = fakeLimit(819_200n, undefined, taken);
+    expect(marks.next()).toBe(free);
   });
 
   test("are ours only while the child is spawned, also when that throws", () => {

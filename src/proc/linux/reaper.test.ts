@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { openChildren } from "#proc/fixtures/open-children.ts";
 import { openHost } from "#proc/fixtures/open-host.ts";
@@ -59,6 +60,33 @@ describe("the reaper", () => {
     expect(errors.map(String)).toEqual(["Error: boom"]);
     expect(deaths).toBe(1);
     expect(reaper.watched).toBe(0);
+  });
+
+  test("remembers how an expected child ended before anybody watches it, and nobody else's end", async () => {
+    const dead = [
+      { pid: 11, status: 3 << 8 },
+      { pid: 12, status: 0 },
+    ];
+    const told: string[] = [];
+    using reaper = new Reaper({
+      libc: { reap: () => dead.shift() },
+      adoptsOrphans: true,
+      expected: new Set([11]),
+      onError: (error) => void told.push(String(error)),
+    });
+    const watch = (pid: number) =>
+      reaper.watch(pid, ({ exit_code }) => told.push(`${pid}: ${exit_code}`));
+    process.emit("SIGCHLD", "SIGCHLD");
+    watch(11);
+    watch(12);
+    await setImmediate();
+    expect(told).toEqual(["11: 3"]);
+    // The number is somebody else's by now.
+    dead.push({ pid: 11, status: 0 });
+    process.emit("SIGCHLD", "SIGCHLD");
+    watch(11);
+    await setImmediate();
+    expect(told).toEqual(["11: 3"]);
   });
 });
 

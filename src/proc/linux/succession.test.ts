@@ -1,0 +1,31 @@
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { systemClock } from "#base/clock.ts";
+import { openSpawner } from "#proc/spawner.ts";
+
+const O_CLOEXEC = 0o2000000;
+
+function isKept(fd: number): boolean {
+  const flags = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "utf8"))?.[1];
+  return (Number.parseInt(flags ?? "0", 8) & O_CLOEXEC) === 0;
+}
+
+test("a program that cannot be executed leaves everything as it was", async () => {
+  using spawner = await openSpawner({
+    clock: systemClock,
+    isHost: false,
+    cgroups: false,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  using stack = new DisposableStack();
+  const fd = stack.adopt(openSync("/dev/null", "r"), closeSync);
+  const replace = (keep: readonly number[]) => () =>
+    spawner.succession?.replace({ argv: ["/nonexistent/program"], env: {}, keep });
+  expect(replace([fd])).toThrow(expect.objectContaining({ code: "ENOENT" }));
+  expect(isKept(fd)).toBe(false);
+  // A descriptor that is not there is found out before.
+  expect(replace([fd, 1_000_000])).toThrow(expect.objectContaining({ code: "EBADF" }));
+  expect(isKept(fd)).toBe(false);
+});
