@@ -237,13 +237,15 @@ describe("across an upgrade", () => {
     const mark = `7${process.pid}${Date.now() % 100_000}`;
     const hidden = `setsid env -i sleep ${mark} & sleep ${mark} &`;
     const command = `${hidden} sleep ${mark}`;
-    const { session_id } = await host.create({ command });
-    const left = await host.create({ command: `${hidden} exit 0` });
+    const { session_id, pid } = await host.create({ command });
+    // Without a cgroup, so that they are found by their marks alone.
+    const left = await host.create({ command: `${hidden} exit 0`, brief: true });
     await waitFor("all of them run", () => findSleepers(mark).length === 5);
     await waitFor(
       "it has exited",
       async () => (await host.client.call("session.get", left)).state.kind === "exited",
     );
+    const cgroups = findCgroups(pid ?? 0).filter((folder) => folder.endsWith(session_id));
     await upgrade(host);
     expect(
       (await host.client.call("session.tree", { session_id })).processes,
@@ -251,6 +253,7 @@ describe("across an upgrade", () => {
     expect((await host.client.call("session.tree", left)).processes).toBe(2);
     await host.client.call("session.close", { session_id });
     expect(findSleepers(mark)).toHaveLength(2);
+    expect(cgroups.filter((folder) => existsSync(folder))).toEqual([]);
     await host.client.call("session.close", { session_id: left.session_id });
     expect(findSleepers(mark)).toEqual([]);
   });
@@ -469,11 +472,24 @@ async function openSilent(host: TestHost) {
   };
 }
 
+/** Where they can be made, a session has one; it is removed when it is empty. */
+function findCgroups(pid: number): string[] {
+  const path = /^0::(.*)$/m.exec(readFileSync(`/proc/${pid}/cgroup`, "utf8"))?.[1];
+  const mounts = readFileSync("/proc/self/mountinfo", "utf8").split("\n");
+  const mount = mounts.find((line) => line.includes(" - cgroup2 "))?.split(" ")[4];
+  return path === undefined || mount === undefined ? [] : [join(mount, path)];
+}
+
 /** Not the shells that have the same words in their command. */
 function findSleepers(seconds: string): number[] {
-  return findProcesses(`sleep ${seconds}`).filter(
-    (pid) => readFileSync(`/proc/${pid}/cmdline`, "latin1") === `sleep\0${seconds}\0`,
-  );
+  return findProcesses(`sleep ${seconds}`).filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "latin1") === `sleep\0${seconds}\0`;
+    } catch {
+      // It ended while we looked.
+      return false;
+    }
+  });
 }
 
 /** What the host has open, by kind: numbers of files and pipes differ from program to program. */

@@ -133,12 +133,6 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  /** At once, with all that it holds: nothing may come of it later. */
-  cut(): void {
-    this.#socket.destroy();
-    this.#release();
-  }
-
   #onData(chunk: Buffer): void {
     try {
       for (const frame of this.#reader.push(chunk)) {
@@ -238,10 +232,6 @@ export class Connection {
 
   #onClose(): void {
     clearTimeout(this.#soonTimer);
-    this.#release();
-  }
-
-  #release(): void {
     this.#notifier[Symbol.dispose]();
     for (const { session, viewer } of this.#attachments.values()) session.audience.detach(viewer);
     this.#attachments.clear();

@@ -61,7 +61,7 @@ export async function openHostServer(path: string, deps: HostServerDeps): Promis
       return unsent().length > 0;
     },
     cutUnsent() {
-      for (const connection of unsent()) connection.cut();
+      for (const connection of unsent()) connection.destroy();
     },
     handOver: () => ({
       listener: getDescriptor(server),

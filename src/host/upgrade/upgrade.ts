@@ -90,8 +90,9 @@ async function waitUntilSettled({ clock, server, sessions }: UpgradeDeps): Promi
     const waited = clock.monotonic() - since;
     // One request is the upgrade itself.
     const isQuiet = server().inFlight <= 1 && sessions.settle();
-    if (isQuiet && waited >= UNSENT_LIMIT_MS) server().cutUnsent();
     if (isQuiet && !server().hasUnsent) return;
+    // They are gone, with what they held, at the next look.
+    if (isQuiet && waited >= UNSENT_LIMIT_MS) server().cutUnsent();
     if (waited >= SETTLE_LIMIT_MS)
       throw new Fault(
         "busy",
