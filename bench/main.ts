@@ -16,6 +16,7 @@ import { measureReplayWs } from "./gateway/row-replay-ws.ts";
 import { measureViewers } from "./gateway/row-viewers.ts";
 import { measureWs } from "./gateway/row-ws.ts";
 import { describeMachine, sayMachine } from "./machine.ts";
+import { measurePage } from "./page/row-page.ts";
 import { measureExecute } from "./process/row-execute.ts";
 import { runProgram } from "./program.ts";
 import { judge, type Row, type RowOptions, renderRows } from "./row.ts";
@@ -45,6 +46,7 @@ const rows: Readonly<Record<string, (options: RowOptions) => Promise<Row[]>>> = 
   "agent-first-event": measureAgentFirstEvent,
   "agent-open": measureAgentOpen,
   "agents-100": measureAgents100,
+  page: measurePage,
 };
 
 const DEFAULT_RUNS = 7;

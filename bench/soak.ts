@@ -1,6 +1,9 @@
 // `npm run soak`: the runs that are too long for the tests, in full size; fails when one of them does.
 //   --only NAME   one of them (again for more)      --scale N   that part of the size, for a try
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { limits } from "#contract/limits.ts";
 import { runManyAgents } from "./agent/many-agents.ts";
@@ -48,6 +51,7 @@ const soaks: Readonly<Record<string, Soak>> = {
   "never-reader": soakNeverReader,
   processes: (scale) => runManyProcesses(scale(1000)),
   agents: soakAgents,
+  fuzz: soakFuzz,
   "huge-output": (scale) => runHugeOutput(scale(10_000) * MB),
 };
 
@@ -188,6 +192,19 @@ async function soakAgents(scale: Scale): Promise<Outcome> {
     `workers ${(pss / 1024).toFixed(0)} MiB`,
   ];
   return { said: said.join(", "), wrong };
+}
+
+/** Nonsense for the gateway: the test of it with ten times as much of each kind. */
+async function soakFuzz(scale: Scale): Promise<Outcome> {
+  const runs = scale(10_000);
+  const vitest = fileURLToPath(new URL("../node_modules/.bin/vitest", import.meta.url));
+  const child = spawn(vitest, ["run", "test/e2e/gateway-fuzz.test.ts"], {
+    cwd: fileURLToPath(new URL("..", import.meta.url)),
+    env: { ...process.env, FUZZ_RUNS: String(runs) },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const [code] = await once(child, "exit");
+  return { said: `${runs} of each kind`, wrong: code === 0 ? [] : [`vitest ended with ${code}`] };
 }
 
 async function runOne(name: string, soak: Soak, scale: Scale): Promise<boolean> {
