@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { isAbsolute } from "node:path";
-import { LineCounter, parseDocument } from "yaml";
+import { type Document, LineCounter, parseDocument } from "yaml";
 import * as z from "zod";
 import { isErrno } from "#base/errno.ts";
 import { Fault } from "#contract/fault.ts";
@@ -72,6 +72,16 @@ export const Config = z.strictObject({
 });
 export type Config = z.infer<typeof Config>;
 
+/** An alias without its anchor is found only when it is followed, and not said with its place. */
+function readValue(path: string, document: Document): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw wrong(path, { line: 1, col: 1 }, why);
+  }
+}
+
 /** No file is an empty one. What is wrong is said with its line. */
 export function readConfig(path: string): Config {
   const text = readText(path);
@@ -79,7 +89,7 @@ export function readConfig(path: string): Config {
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const [broken] = document.errors;
   if (broken !== undefined) throw wrong(path, lines.linePos(broken.pos[0]), broken.message);
-  const parsed = Config.safeParse(document.toJS() ?? {});
+  const parsed = Config.safeParse(readValue(path, document) ?? {});
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const keys = issue?.code === "unrecognized_keys" ? issue.keys : [];
