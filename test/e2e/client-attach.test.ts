@@ -79,6 +79,23 @@ test("paints a screen and follows it from there", async () => {
   expect(seen.text).not.toContain("old");
 });
 
+test("a size that changes while the screen is painted is told", async () => {
+  await using gateway = await openTestGateway();
+  const client = createClient({ url: gateway.url, token: gateway.token });
+  const session_id = await openTerminal(client, "printf 'words'; cat");
+  for (let cols = 81; cols < 101; cols += 1) {
+    await using attached = client.attach(session_id, { paint: true, since: "tail" });
+    // Somewhere between the first frame and the screen.
+    await client.call("session.resize", { session_id, cols, rows: 30 });
+    let known = 0;
+    for await (const event of attached) {
+      if ("cols" in event) known = event.cols ?? 0;
+      if (known === cols) break;
+    }
+    expect(known).toBe(cols);
+  }
+});
+
 test("a page's cookie is enough, and its socket is the page's own", async () => {
   await using gateway = await openTestGateway();
   const admin = createClient({ url: gateway.url, token: gateway.token });

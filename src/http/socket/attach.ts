@@ -15,7 +15,7 @@ import { sayFault } from "#http/fault-response.ts";
 import { onMessages, parseJson } from "./messages.ts";
 import { closeCodes, Outbox } from "./outbox.ts";
 import { base64Encoding, binaryEncoding, framesOf, utf8Encoding } from "./output-frames.ts";
-import { OutputPump } from "./output-pump.ts";
+import { OutputPump, type PumpTarget } from "./output-pump.ts";
 import type { OpenSocket, SocketDeps, SocketPlan } from "./socket-plan.ts";
 
 export const BINARY_PROTOCOL = "reins.bin.v1";
@@ -83,6 +83,27 @@ interface Attaching {
   readonly socket: WebSocket;
 }
 
+interface ToldSize {
+  readonly cols: number | null;
+  readonly rows: number | null;
+  readonly serial: number;
+}
+
+/** Sizes that a session was given before it was painted are not told again, and none that came later is missed. */
+function findPainted(
+  { sizes, watch }: SessionFeed,
+  painted: { readonly cols: number; readonly rows: number; readonly offset: number },
+  { serial }: ToldSize,
+): number {
+  let found = serial;
+  let next = sizes.after(serial, watch.eventsTail);
+  while (next !== undefined && next.offset <= painted.offset) {
+    if (next.cols === painted.cols && next.rows === painted.rows) found = next.serial;
+    next = sizes.after(next.serial, watch.eventsTail);
+  }
+  return found;
+}
+
 /** One client at one session. */
 class AttachedSocket implements OpenSocket {
   readonly #deps: SocketDeps;
@@ -119,7 +140,8 @@ class AttachedSocket implements OpenSocket {
     this.#seated.resolve(seat);
     this.#controller = feed.session.controller;
     const { session } = feed;
-    const size = feed.sizes.at(since, feed.watch.eventsTail) ?? session;
+    const resize = feed.sizes.at(since, feed.watch.eventsTail);
+    const { cols, rows } = resize ?? session;
     this.#say({
       type: "connected",
       session_id: session.session_id,
@@ -129,13 +151,14 @@ class AttachedSocket implements OpenSocket {
       generation: seat.generation ?? null,
       offset: since,
       tail: feed.watch.tail,
-      cols: size.cols,
-      rows: size.rows,
+      cols,
+      rows,
       state: session.state,
     });
     this.#owned.use(feed.watch.on(() => this.#onSession(feed.session)));
     this.#keepControl();
-    const from = query.paint === true ? await this.#paint(since) : since;
+    const told = { cols, rows, serial: resize?.serial ?? 0 };
+    const from = query.paint === true ? await this.#paint(since, told) : { since };
     this.#follow(from);
     this.#onSession(feed.session);
   }
@@ -162,12 +185,12 @@ class AttachedSocket implements OpenSocket {
     this.#attaching.socket.terminate();
   }
 
-  #follow(since: number): void {
+  #follow(from: Pick<PumpTarget, "since" | "toldSize">): void {
     const { feed, query, isBinary } = this.#attaching;
     const text = query.encoding === "base64" ? base64Encoding : utf8Encoding;
     const frames = framesOf(feed, isBinary ? binaryEncoding : text);
     const pump = new OutputPump(
-      { feed, frames, outbox: this.#outbox, since },
+      { feed, frames, outbox: this.#outbox, ...from },
       {
         gap: (range) => this.#say({ type: "gap", ...range }),
         resized: (size) => this.#say({ type: "resized", ...size }),
@@ -180,18 +203,19 @@ class AttachedSocket implements OpenSocket {
     pump.pump();
   }
 
-  /** The screen instead of history; the offset from which output follows it. */
-  async #paint(since: number): Promise<number> {
+  /** The screen instead of history, at the size that it has by now; where output follows it. */
+  async #paint(since: number, told: ToldSize): Promise<Pick<PumpTarget, "since" | "toldSize">> {
     const { feed } = this.#attaching;
     try {
-      const { state, offset } = await this.#deps.gateway.screens.state(feed);
+      const { state, offset, cols, rows } = await this.#deps.gateway.screens.state(feed);
+      if (cols !== told.cols || rows !== told.rows) this.#say({ type: "resized", cols, rows });
       this.#say({ type: "screen", state, offset });
-      return offset;
+      return { since: offset, toldSize: findPainted(feed, { cols, rows, offset }, told) };
     } catch (error) {
       const { code, message } = sayFault(error);
       if (code === "internal") this.#deps.onError(error);
       this.#say({ type: "error", code, message });
-      return since;
+      return { since };
     }
   }
 

@@ -8,6 +8,8 @@ export interface PumpTarget {
   readonly frames: OutputFrames;
   readonly outbox: Pick<Outbox, "isFull" | "isOpen" | "send" | "drained">;
   readonly since: number;
+  /** The last change of the size that the viewer knows of; absent = the one at `since`. */
+  readonly toldSize?: number | undefined;
 }
 
 /** What is said between the bytes, in the order in which it happened. */
@@ -39,7 +41,7 @@ export class OutputPump implements Disposable {
     this.#target = target;
     this.#events = events;
     this.#cursor = since;
-    this.#size = feed.sizes.at(since, feed.watch.eventsTail)?.serial ?? 0;
+    this.#size = target.toldSize ?? feed.sizes.at(since, feed.watch.eventsTail)?.serial ?? 0;
     this.#subscriptions.use(target.frames.enter());
     this.#subscriptions.use(feed.watch.on(() => this.pump()));
     this.#subscriptions.use(outbox.drained.on(() => this.pump()));
