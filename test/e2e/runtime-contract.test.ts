@@ -253,18 +253,20 @@ describe.each(Object.entries(places))("a runtime: %s", (_name, open) => {
 
   test("what is said in the middle of a turn is heard in it, in order, once for each key", async () => {
     await using runtime = await create();
-    const running = runToEnd(runtime, "slowly");
-    await nextEvent(runtime, "message.delta");
+    // The turn goes on when it is answered, and not before all of this was said.
+    const running = runToEnd(runtime, "ask me");
+    const { elicitation_id } = await nextEvent(runtime, "elicitation.requested");
     await runtime.steer({ messages: say("First."), framing: "plain", idempotency_key: "k1" });
     expect(
       await runtime.steer({ messages: say("First."), framing: "plain", idempotency_key: "k1" }),
     ).toEqual({ status: "duplicate" });
     await runtime.steer({ messages: say("Second."), framing: "replacement" });
     await runtime.followUp({ messages: say("Third.") });
+    await runtime.answerElicitation({ elicitation_id, action: "decline" });
     const events = await running;
     const said = eventsOf(events, "message.user").map(({ content }) => content[0]);
     expect(said.map((part) => (part?.type === "text" ? part.text : ""))).toEqual([
-      "slowly",
+      "ask me",
       "First.",
       "Second.",
     ]);
