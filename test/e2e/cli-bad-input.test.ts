@@ -42,7 +42,7 @@ test.concurrent("words that mean nothing are refused by their names", async () =
     [["attach", "--view", "--takeover"], "--takeover and --view exclude each other"],
     [["logs", "--since", "-5"], "Option '--since' argument is ambiguous"],
     [["ps", "--frob"], "Unknown option '--frob'"],
-    [["host", "restart"], "there is no reins host restart; status and stop are"],
+    [["host", "restart"], "there is no reins host restart; status, stop and upgrade are"],
     [["host", "stop", "now"], 'there is no use for "now" here'],
   ] as const;
   for (const [args, sentence] of rows) {

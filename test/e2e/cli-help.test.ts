@@ -1,9 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { commands } from "#cli/commands.ts";
 import { describeAll, describeCommand } from "#cli/help.ts";
-import { openReins } from "#test/harness/reins.ts";
+import { openReins, type Reins } from "#test/harness/reins.ts";
+import { openResident, type Resident } from "#test/harness/resident.ts";
 import { runProgram } from "#test/harness/run-program.ts";
 
 test.concurrent("--version is that of the package, and nothing else", async () => {
@@ -21,7 +22,7 @@ test.concurrent("help tells of every command how it is used", async () => {
   await using reins = await openReins();
   for (const [name, spec] of Object.entries(commands)) {
     const told = { code: 0, stdout: describeCommand(spec), stderr: "" };
-    expect(await reins.run(["help", name]), name).toMatchObject(told);
+    expect(await reins.ask(["help", name]), name).toMatchObject(told);
   }
   expect(await reins.run([])).toMatchObject({ code: 0, stdout: describeAll() });
   expect(await reins.hostPid()).toBeUndefined();
@@ -36,7 +37,7 @@ test.concurrent("a name that is no command's is refused, and the nearest one is 
     [["constructor"], '"constructor"; reins --help lists them'],
   ];
   for (const [words, said] of table)
-    expect(await reins.run(words), words.join(" ")).toMatchObject({
+    expect(await reins.ask(words), words.join(" ")).toMatchObject({
       code: 2,
       stdout: "",
       stderr: expect.stringContaining(said),
@@ -53,7 +54,7 @@ test.concurrent("help is asked for behind a team and behind values, and a comman
     "--title x --help",
     "--help -- ls",
   ])
-    expect(await reins.run(["run", ...words.split(" ")]), words).toMatchObject(help);
+    expect(await reins.ask(["run", ...words.split(" ")]), words).toMatchObject(help);
   const command = await reins.run(["run", "--no-tty", "sh", "-c", 'echo "$0"', "--help"]);
   expect(command).toMatchObject({ code: 0, stdout: "--help\n" });
 });
@@ -66,7 +67,7 @@ test.concurrent("--on-event names the type that is nearest to one that does not 
     ["lunch=true", "some are turn.ended"],
   ];
   for (const [hook, said] of table)
-    expect(await reins.run(["run", "--on-event", hook, "--", "true"]), hook).toMatchObject({
+    expect(await reins.ask(["run", "--on-event", hook, "--", "true"]), hook).toMatchObject({
       code: 2,
       stdout: "",
       stderr: expect.stringContaining(said),
@@ -82,13 +83,36 @@ function never(): never {
 const MISUNDERSTOOD =
   /Unknown option|there is no use for|argument missing|is ambiguous|there is no (?:command|reins|setting|completion)|which shell|is not a (?:number|time)|exclude each other|Unexpected argument|does not take an argument/;
 
-test.each(Object.entries(commands))("every example of %s is understood", async (_, spec) => {
-  await using reins = await openReins();
-  // Nothing can be kept below a file, so that no example gets further than its words.
-  writeFileSync(join(reins.path, "file"), "");
-  const env = { ...reins.env, REINS_HOME: join(reins.path, "file", "home"), REINS_TOKEN: "" };
-  for (const example of spec.examples) {
-    const { stderr } = await runProgram(["sh", "-c", example], { cwd: reins.path, env });
-    expect(stderr, example).not.toMatch(MISUNDERSTOOD);
-  }
+/** What `reins` is called with in a line of a shell: the program there writes its words down and does nothing else. */
+async function findWords(example: string, path: string): Promise<string[]> {
+  const [program, words] = [join(path, "bin", "reins"), join(path, "words")];
+  writeFileSync(program, `#!/bin/sh\nprintf '%s\\0' "$@" >'${words}'\n`);
+  const env = { ...process.env, PATH: `${join(path, "bin")}:${process.env.PATH}` };
+  await runProgram(["sh", "-c", example], { cwd: path, env });
+  return readFileSync(words, "utf8").split("\0").slice(0, -1);
+}
+
+describe("examples", () => {
+  let reins: Reins;
+  let resident: Resident;
+  beforeAll(async () => {
+    reins = await openReins();
+    // Nothing can be kept below a file, so that no example gets further than its words.
+    writeFileSync(join(reins.path, "file"), "");
+    const home = join(reins.path, "file", "home");
+    resident = openResident({ ...reins.env, REINS_HOME: home, REINS_TOKEN: "" }, reins.path);
+  });
+  afterAll(async () => {
+    await resident[Symbol.asyncDispose]();
+    await reins[Symbol.asyncDispose]();
+  });
+
+  test.each(Object.entries(commands))("every example of %s is understood", async (name, spec) => {
+    for (const example of spec.examples) {
+      const words = await findWords(example, reins.path);
+      expect(words[0], example).toBe(name);
+      const { stderr } = await resident.run(words);
+      expect(stderr, example).not.toMatch(MISUNDERSTOOD);
+    }
+  });
 });

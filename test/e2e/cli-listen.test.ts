@@ -54,21 +54,21 @@ describe("reins run --listen", () => {
     expect((await door.call("session.get", { session_id: other })).status).toBe(404);
     // The administrator's token of this machine is nobody there.
     expect((await door.as(undefined).call("session.list", {})).status).toBe(401);
-    const listed = JSON.parse(succeed(await reins.run(["ps", "--json"]))).sessions;
+    const listed = JSON.parse(succeed(await reins.ask(["ps", "--json"]))).sessions;
     expect(listed).toMatchObject([
       { session_id: id, address },
       { session_id: other, address: null },
     ]);
-    const rows = succeed(await reins.run(["ps"])).split("\n");
+    const rows = succeed(await reins.ask(["ps"])).split("\n");
     expect(rows[0]).toMatch(/ADDRESS$/);
     expect(rows[1]).toContain(address);
     expect(rows[2]).not.toContain("http");
     // By its address: with a slash, through the host or through itself.
-    const there = succeed(await reins.run(["ps", "--json", "--remote", `${address}/`]));
+    const there = succeed(await reins.ask(["ps", "--json", "--remote", `${address}/`]));
     expect(JSON.parse(there).sessions).toMatchObject([{ session_id: id }]);
     expect(succeed(await reins.run(["close", `${address}/`]))).toBe(`${id} SIGHUP\n`);
     await expectGone(reins, record);
-    expect(succeed(await reins.run(["ps"]))).not.toContain("ADDRESS");
+    expect(succeed(await reins.ask(["ps"]))).not.toContain("ADDRESS");
   });
 
   test.concurrent("goes on serving when the command that started it is killed", async () => {
@@ -119,7 +119,7 @@ describe("reins run --listen", () => {
       [2, /--allow-insecure is for --listen/, ["--allow-insecure"]],
     ];
     for (const [code, said, args] of wrong) {
-      const done = await reins.run(["run", ...args, ...marked]);
+      const done = await reins.ask(["run", ...args, ...marked]);
       expect([args, done.code, done.stdout]).toEqual([args, code, ""]);
       expect(done.stderr).toMatch(said);
     }
@@ -146,7 +146,7 @@ describe("reins run --listen", () => {
     succeed(await reins.run(["run", "-d", "--tty", "--listen", "./run.sock", "--", ...shell]));
     const { session_id: id } = await recordIn(reins);
     const remote = ["--remote", `unix:${join(reins.path, "run.sock")}`];
-    const there = (...args: string[]) => reins.run([...args, ...remote]);
+    const there = (...args: string[]) => reins.ask([...args, ...remote]);
     expect(JSON.parse(succeed(await there("ps", "--json"))).sessions).toMatchObject([
       { session_id: id },
     ]);
@@ -163,7 +163,7 @@ describe("reins run --listen", () => {
         stderr: expect.stringContaining("without --remote the run is reached through the host"),
       });
     expect(await there("screen", "--to", "ses_0000000000000000")).toMatchObject({ code: 8 });
-    expect(await reins.run(["watch", "--remote", "unix:./other.sock"])).toMatchObject({
+    expect(await reins.ask(["watch", "--remote", "unix:./other.sock"])).toMatchObject({
       code: 4,
       stderr: expect.stringContaining("REINS_TOKEN"),
     });
@@ -227,10 +227,10 @@ test.concurrent("8.20 a listener that was killed leaves nothing that anybody bel
   await waitFor("it ends", () => !isAlive(record.server.pid));
   expect(filesOf(reins)).toHaveLength(1);
   // The run lives, by the host's word; its address does not.
-  const listed = JSON.parse(succeed(await reins.run(["ps", "--json"]))).sessions;
+  const listed = JSON.parse(succeed(await reins.ask(["ps", "--json"]))).sessions;
   expect(listed).toMatchObject([{ session_id: id, address: null }]);
   expect(filesOf(reins)).toEqual([]);
-  const missed = await reins.run(["close", `${record.address}`]);
+  const missed = await reins.ask(["close", `${record.address}`]);
   expect(missed).toMatchObject({ code: 8, stdout: "" });
   expect(missed.stderr).toContain("reins run -- COMMAND");
   expect(succeed(await reins.run(["close", id]))).toBe(`${id} SIGHUP\n`);
@@ -241,18 +241,18 @@ test.concurrent("8.21 a run is found by its pid, a gateway with several runs by 
   const first = await reins.detach(["--", "sleep", "1000"]);
   await using gateway = await openGatewayProcess({ dataDir: reins.home });
   const remote = gateway.door.url;
-  const only = await reins.run(["screen", "--to", `${remote}/`]);
+  const only = await reins.ask(["screen", "--to", `${remote}/`]);
   expect(only.code).not.toBe(9);
   const second = await reins.detach(["--", "sleep", "1000"]);
-  const several = await reins.run(["screen", "--to", remote]);
+  const several = await reins.ask(["screen", "--to", remote]);
   expect(several.code).toBe(9);
   expect(several.stderr).toContain(first);
   expect(several.stderr).toContain(second);
   const { pid } = await reins.session(first);
   expect(succeed(await reins.run(["close", ` ${pid} `]))).toBe(`${first} SIGHUP\n`);
-  expect(await reins.run(["close", String(pid)])).toMatchObject({ code: 8 });
+  expect(await reins.ask(["close", String(pid)])).toMatchObject({ code: 8 });
   await gateway.kill("SIGKILL");
-  const gone = await reins.run(["screen", "--to", remote]);
+  const gone = await reins.ask(["screen", "--to", remote]);
   expect(gone.code).toBe(8);
   expect(gone.stderr).toContain(`nothing answers at ${remote}`);
   const token = readFileSync(join(reins.home, "token"), "utf8").trim();
@@ -263,15 +263,15 @@ test.concurrent("8.24 --session -1 goes on with the newest agent session", async
   await using reins = await openReins();
   writeFileSync(join(reins.path, "team.yaml"), scripted(STEPS));
   const idOf = (text: string) => /session (ses_\w{16});/.exec(text)?.[1];
-  const first = await reins.run(["run", "team.yaml", "--exec", "one"]);
-  const second = await reins.run(["run", "team.yaml", "--exec", "two"]);
+  const first = await reins.ask(["run", "team.yaml", "--exec", "one"]);
+  const second = await reins.ask(["run", "team.yaml", "--exec", "two"]);
   // Newer, and nothing to go on with.
   await reins.detach(["--", "sleep", "1000"]);
   for (const [word, before] of [
     ["-1", second],
     ["-2", first],
   ] as const) {
-    const again = await reins.run(["run", "--exec", "--session", word, "more"]);
+    const again = await reins.ask(["run", "--exec", "--session", word, "more"]);
     expect(again.code).toBe(0);
     expect(idOf(again.stderr)).toBe(idOf(before.stderr));
   }
@@ -280,5 +280,5 @@ test.concurrent("8.24 --session -1 goes on with the newest agent session", async
     ["-99", 8],
     ["abc", 8],
   ] as const)
-    expect(await reins.run(["run", "--exec", "--session", word, "more"])).toMatchObject({ code });
+    expect(await reins.ask(["run", "--exec", "--session", word, "more"])).toMatchObject({ code });
 });

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openReins, type Reins, type Running, succeed } from "#test/harness/reins.ts";
 import { scripted } from "#test/harness/runtimes.ts";
@@ -29,10 +29,17 @@ const STEPS = [
   { text: "Later.", repeat: true },
 ];
 
+/** One for all but those that want nothing there before them; each test has sessions of its own. */
+let reins: Reins;
+beforeAll(async () => {
+  reins = await openReins();
+});
+afterAll(async () => await reins[Symbol.asyncDispose]());
+
 /** A team of one, in a file. */
-function writeTeam(reins: Reins, agent: object = {}, team: object = {}): string {
+function writeTeam({ path }: Reins, agent: object = {}, team: object = {}): string {
   const toolsets = [{ type: "filesystem" }];
-  writeFileSync(join(reins.path, "team.yaml"), scripted(STEPS, { toolsets, ...agent }, team));
+  writeFileSync(join(path, "team.yaml"), scripted(STEPS, { toolsets, ...agent }, team));
   return "team.yaml";
 }
 
@@ -42,15 +49,11 @@ async function sessionIn(running: Running): Promise<string> {
   return find() ?? "";
 }
 
-function logOf(reins: Reins, sessionId: string): string {
-  return readFileSync(
-    join(reins.home, "sessions", sessionId, "events", "0000000000000000"),
-    "utf8",
-  );
+function logOf({ home }: Reins, sessionId: string): string {
+  return readFileSync(join(home, "sessions", sessionId, "events", "0000000000000000"), "utf8");
 }
 
 test("each prompt is a turn: answers on stdout, all else on stderr", async () => {
-  await using reins = await openReins();
   writeTeam(reins);
   const first = await reins.run(["run", "team.yaml", "--exec", "One.", "-"], { input: "Two." });
   expect(first).toMatchObject({ code: 0, stdout: "First.\nSecond.\n" });
@@ -67,7 +70,6 @@ test("each prompt is a turn: answers on stdout, all else on stderr", async () =>
 });
 
 test("events are printed as they stand in the log, the error among them", async () => {
-  await using reins = await openReins();
   writeTeam(reins);
   const { code, stdout } = await reins.run([
     "run",
@@ -93,11 +95,11 @@ test("events are printed as they stand in the log, the error among them", async 
 });
 
 test("a dry run says what is in a team and leaves nothing", async () => {
-  await using reins = await openReins();
-  writeTeam(reins, { commands: {} });
-  const shown = await reins.run(["run", HELLO, "--dry-run"]);
+  await using empty = await openReins();
+  writeTeam(empty, { commands: {} });
+  const shown = await empty.ask(["run", HELLO, "--dry-run"]);
   expect(succeed(shown)).toMatch(/^team_\w{32}\nroot \(starts\): guide\n {2}Shows what/);
-  const json = await reins.run([
+  const json = await empty.ask([
     "run",
     "team.yaml",
     "--dry-run",
@@ -109,15 +111,14 @@ test("a dry run says what is in a team and leaves nothing", async () => {
     default_agent: "root",
     agents: [{ name: "root", model: "scripted/echo" }],
   });
-  expect(await reins.run(["run", "none.yaml", "--dry-run"])).toMatchObject({ code: 3 });
-  expect(await reins.run(["run", "team.yaml", "--dry-run", "--agent", "x"])).toMatchObject({
+  expect(await empty.ask(["run", "none.yaml", "--dry-run"])).toMatchObject({ code: 3 });
+  expect(await empty.ask(["run", "team.yaml", "--dry-run", "--agent", "x"])).toMatchObject({
     code: 2,
   });
-  expect(existsSync(reins.home)).toBe(false);
+  expect(existsSync(empty.home)).toBe(false);
 });
 
 test("a cli that is killed leaves its turn running, and its session goes on", async () => {
-  await using reins = await openReins();
   writeTeam(reins);
   const running = reins.start(["run", "team.yaml", "--exec", "One.", "Answer soon."]);
   const session = await sessionIn(running);
@@ -130,18 +131,17 @@ test("a cli that is killed leaves its turn running, and its session goes on", as
   await waitFor("the second turn is done", () => countEnds() === 2, { timeout: 30_000 });
   const next = await reins.run(["run", "--session", session, "--exec", "Two."]);
   expect(next).toMatchObject({ code: 0, stdout: "Second.\n" });
-  const part = await reins.run(["run", "team.yaml", "--exec", "--session", session.slice(4), "x"]);
+  const part = await reins.ask(["run", "team.yaml", "--exec", "--session", session.slice(4), "x"]);
   expect(part).toMatchObject({ code: 0, stdout: "Later.\n" });
   expect(part.stderr).not.toContain("the team that it began with");
-  const other = await reins.run(["run", HELLO, "--exec", "--session", session, "x"]);
+  const other = await reins.ask(["run", HELLO, "--exec", "--session", session, "x"]);
   expect(other).toMatchObject({ code: 0, stdout: "Later.\n" });
   expect(other.stderr).toContain("goes on with the team that it began with");
-  const idle = await reins.run(["run", "--session", session, "--exec"]);
+  const idle = await reins.ask(["run", "--session", session, "--exec"]);
   expect(idle).toMatchObject({ code: 2, stdout: "" });
 });
 
 test("a question that was left open is refused by who comes back without a terminal", async () => {
-  await using reins = await openReins();
   writeTeam(reins);
   const running = reins.start(["run", "team.yaml", "write"]);
   const session = await sessionIn(running);
@@ -156,7 +156,6 @@ test("a question that was left open is refused by who comes back without a termi
 });
 
 test("a worker that is killed ends the wait of all who follow, and the session goes on", async () => {
-  await using reins = await openReins();
   writeTeam(reins);
   const running = reins.start(["run", "team.yaml", "--exec", "Think for ever."]);
   const session = await sessionIn(running);
@@ -176,7 +175,6 @@ test("a worker that is killed ends the wait of all who follow, and the session g
 });
 
 test("Ctrl-C ends the turn, and the exit code says so", async () => {
-  await using reins = await openReins();
   writeTeam(reins);
   const running = reins.start(["run", "team.yaml", "--exec", "Think for ever.", "never asked"]);
   const session = await sessionIn(running);
@@ -191,14 +189,13 @@ test("Ctrl-C ends the turn, and the exit code says so", async () => {
 });
 
 test("what a session is may be chosen when it begins and when it goes on", async () => {
-  await using reins = await openReins();
   mkdirSync(join(reins.path, "there"));
   writeFileSync(
     join(reins.path, "two.yaml"),
     "agents:\n  root: { model: scripted/echo }\n  other: { model: scripted/echo }\n",
   );
   const begun = ["--agent", "other", "--working-dir", "there", "--title", "My title"];
-  succeed(await reins.run(["run", "two.yaml", "--exec", ...begun, "hi"]));
+  succeed(await reins.ask(["run", "two.yaml", "--exec", ...begun, "hi"]));
   const [session] = await reins.sessions();
   expect(session).toMatchObject({ title: "My title", work_dir: join(reins.path, "there") });
   const { session_id = "" } = session ?? {};
@@ -217,50 +214,49 @@ test("what a session is may be chosen when it begins and when it goes on", async
   const log = logOf(reins, session_id);
   expect(log).toContain('"type":"agent.switched","agent":"root","from":"other","to":"root"');
   expect(log).toContain('"safety":"strict"');
-  const refused = await reins.run(["run", "--session", session_id, "--working-dir", ".", "hi"]);
+  const refused = await reins.ask(["run", "--session", session_id, "--working-dir", ".", "hi"]);
   expect(refused).toMatchObject({ code: 2 });
 });
 
 test("a word is a team by its name or by an option; anything else stays a command", async () => {
-  await using reins = await openReins();
   writeTeam(reins);
   mkdirSync(join(reins.home, "teams"), { recursive: true, mode: 0o700 });
   writeFileSync(join(reins.home, "teams", "known.yaml"), scripted([{ text: "I am known." }]));
-  const known = await reins.run(["run", "known", "--exec", "hi"]);
+  const known = await reins.ask(["run", "known", "--exec", "hi"]);
   expect(known).toMatchObject({ code: 0, stdout: "I am known.\n" });
   expect(await reins.run(["run", "echo", "--exec", "team.yaml"])).toMatchObject({
     code: 0,
     stdout: "--exec team.yaml\n",
   });
-  const command = await reins.run(["run", "--", "team.yaml"]);
+  const command = await reins.ask(["run", "--", "team.yaml"]);
   expect(command.code).toBe(10);
 });
 
 test("behind a server it is the same, and the token of this machine is used", async () => {
-  await using reins = await openReins();
-  writeTeam(reins);
-  const server = reins.start(["serve", "--listen", "127.0.0.1:0", "--json"]);
+  await using served = await openReins();
+  writeTeam(served);
+  const server = served.start(["serve", "--listen", "127.0.0.1:0", "--json"]);
   await server.says("listening");
   const { listening } = JSON.parse(server.stdout().toString());
   const remote = ["--remote", listening];
-  const dry = await reins.run(["run", "team.yaml", "--dry-run", ...remote]);
+  const dry = await served.ask(["run", "team.yaml", "--dry-run", ...remote]);
   expect(succeed(dry)).toContain("root (starts): main");
-  expect(await reins.sessions()).toEqual([]);
-  const run = await reins.run(["run", "team.yaml", "--exec", ...remote, "One.", "Two."]);
+  expect(await served.sessions()).toEqual([]);
+  const run = await served.run(["run", "team.yaml", "--exec", ...remote, "One.", "Two."]);
   expect(run).toMatchObject({ code: 0, stdout: "First.\nSecond.\n" });
-  const [session] = await reins.sessions();
+  const [session] = await served.sessions();
   const json = ["--session", session?.session_id ?? "", "--exec", "--json", ...remote, "fail"];
-  const failed = await reins.run(["run", ...json]);
+  const failed = await served.run(["run", ...json]);
   expect(failed.code).toBe(13);
-  const logged = logOf(reins, session?.session_id ?? "").split("\n");
+  const logged = logOf(served, session?.session_id ?? "").split("\n");
   const printed = failed.stdout.trimEnd().split("\n");
   expect(printed.filter((line) => !logged.includes(line))).toEqual([]);
   expect(printed.at(-1)).toContain("turn.ended");
   const env = { REINS_TOKEN: "wrong" };
-  expect(await reins.run(["run", "--exec", "known", ...remote, "hi"], { env })).toMatchObject({
+  expect(await served.run(["run", "--exec", "known", ...remote, "hi"], { env })).toMatchObject({
     code: 4,
   });
-  expect(await reins.run(["run", "--exec", "nobody", ...remote, "hi"])).toMatchObject({ code: 3 });
+  expect(await served.ask(["run", "--exec", "nobody", ...remote, "hi"])).toMatchObject({ code: 3 });
   server.child.kill("SIGTERM");
   await server.ended;
 });

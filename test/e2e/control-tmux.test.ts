@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Control, eventLines, openControl, SLOW_MS } from "#test/harness/control.ts";
@@ -39,11 +39,15 @@ describe.each(["absent", "present", "killed"] as const)(
       const { reins } = control;
       const run = commandsWhile(state);
       const [runner, watcher] = [await tmux.open(), await tmux.open()];
-      rmSync(join(reins.path, "note.txt"), { force: true });
+      for (const name of ["note.txt", "watched"]) rmSync(join(reins.path, name), { force: true });
       runner.enter("reins run team.yaml write");
       const id = await findRun(control, "agent");
       await using gateway = await openGateway(state, control);
       watcher.enter("reins watch > watched");
+      const watched = join(reins.path, "watched");
+      await waitFor("it watches", () => existsSync(watched) && statSync(watched).size > 0, {
+        timeout: 30_000,
+      });
       expect(await run("wait", "--for", "needs-answer", "--timeout", "30s")).toMatchObject({
         code: 0,
       });
@@ -58,22 +62,21 @@ describe.each(["absent", "present", "killed"] as const)(
       succeed(await run("wait", "--for", "idle"));
       succeed(await run("close", id));
       await watcher.prompts("out$");
-      const watched = readFileSync(join(reins.path, "watched"), "utf8").trimEnd().split("\n");
-      expect(watched.map((line) => JSON.parse(line).type)).toEqual(
+      const lines = readFileSync(watched, "utf8").trimEnd().split("\n");
+      expect(lines.map((line) => JSON.parse(line).type)).toEqual(
         control
           .logOf(id)
           .map((line) => JSON.parse(line).type)
           .filter((type) => type !== "reply"),
       );
       expect(
-        watched
+        lines
           .filter((line) => line.includes('"turn.ended"'))
           .map((line) => JSON.parse(line).reason),
       ).toEqual(["done", "interrupted"]);
     });
 
     test("a shell of one terminal is seen, typed into and waited for from others", async () => {
-      const { reins } = control;
       const run = commandsWhile(state);
       const runner = await tmux.open();
       runner.enter("reins run -- env PS1='in$ ' bash --norc --noprofile -i");

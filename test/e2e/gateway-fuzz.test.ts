@@ -17,7 +17,8 @@ import type { TestSocket } from "#test/harness/socket.ts";
 
 /** Nonsense of every kind, the same each time: nothing crashes, nothing leaks, and what runs goes on. */
 
-const TIMES = 10_000;
+/** Of each kind; `npm run soak` makes more of them. */
+const TIMES = Number(process.env.FUZZ_RUNS ?? 1000);
 /** Generous, for a machine that does much else. */
 vi.setConfig({ testTimeout: 240_000 });
 const WAIT = { timeout: 30_000 };

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   type CallToolResult,
@@ -7,7 +7,7 @@ import {
   type ElicitResult,
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
 import { waitFor } from "#test/harness/eventually.ts";
 import { binPath } from "#test/harness/host.ts";
@@ -114,9 +114,9 @@ function sessionOf({ structuredContent }: CallToolResult): string {
 }
 
 test("each agent is a tool, read-only when nothing that it reaches can change anything", async () => {
-  await using reins = await openReins();
-  await using team = await openTeam(reins);
-  const { tools } = await team.client.listTools();
+  await using alone = await openReins();
+  await using listed = await openTeam(alone);
+  const { tools } = await listed.client.listTools();
   expect(
     tools.map(({ name, description, annotations }) => [
       name,
@@ -134,19 +134,37 @@ test("each agent is a tool, read-only when nothing that it reaches can change an
     properties: { message: { type: "string" }, session_id: { type: "string" } },
   });
   // To be listed takes no host.
-  expect(existsSync(join(reins.home, "host.lock"))).toBe(false);
+  expect(existsSync(join(alone.home, "host.lock"))).toBe(false);
 });
 
+/** One for all that follows; each test has sessions of its own. */
+let reins: Reins;
+/** A client that asks nobody. */
+let team: TeamClient;
+beforeAll(async () => {
+  reins = await openReins();
+  team = await openTeam(reins);
+});
+afterAll(async () => {
+  await team[Symbol.asyncDispose]();
+  await reins[Symbol.asyncDispose]();
+});
+
+function forgetNote(): string {
+  const note = join(reins.path, "note.txt");
+  rmSync(note, { force: true });
+  return note;
+}
+
 test("a call is a turn of a real session, and its id goes on with it", async () => {
-  await using reins = await openReins();
-  await using team = await openTeam(reins);
   const first = await team.call("root", { message: "Hello." });
   const session_id = sessionOf(first);
   expect(first.structuredContent).toEqual({ session_id, response: "First.", reason: "done" });
   expect(textOf(first)).toBe("First.");
   const second = await team.call("root", { message: "And?", session_id });
   expect(second.structuredContent).toEqual({ session_id, response: "Second.", reason: "done" });
-  expect((await reins.sessions()).map(({ kind }) => kind)).toEqual(["agent"]);
+  const listed = (await reins.sessions()).map((session) => [session.kind, session.session_id]);
+  expect(listed).toEqual([["agent", session_id]]);
   // A file that is changed meanwhile does not change what is served.
   writeFileSync(join(reins.path, "team.yaml"), "agents: 1\n");
   const fresh = await team.call("root", { message: "Hello." });
@@ -154,8 +172,6 @@ test("a call is a turn of a real session, and its id goes on with it", async () 
 });
 
 test("a session is continued by the tool of its agent, or of one who may hand over to it", async () => {
-  await using reins = await openReins();
-  await using team = await openTeam(reins);
   const other = sessionOf(await team.call("other", { message: "Hello." }));
   const root = sessionOf(await team.call("root", { message: "Hello." }));
   const byRoot = await team.call("root", { message: "Say it.", session_id: other });
@@ -171,7 +187,7 @@ test("a session is continued by the tool of its agent, or of one who may hand ov
     ]);
   }
   writeFileSync(join(reins.path, "else.yaml"), "agents: { root: { model: scripted/echo } }\n");
-  await reins.run(["run", "else.yaml", "--exec", "hi"]);
+  await reins.ask(["run", "else.yaml", "--exec", "hi"]);
   const foreign = (await reins.sessions()).find(
     ({ session_id }) => ![root, other].includes(session_id),
   );
@@ -180,8 +196,6 @@ test("a session is continued by the tool of its agent, or of one who may hand ov
 });
 
 test("what is wrong is a result with the fault's code", async () => {
-  await using reins = await openReins();
-  await using team = await openTeam(reins);
   const failed = await team.call("root", { message: "Please fail." });
   expect(failed.isError).toBe(true);
   expect(textOf(failed)).toContain("model_failed: ");
@@ -202,30 +216,26 @@ test("what is wrong is a result with the fault's code", async () => {
 });
 
 test("a client that asks nobody has what would be asked refused", async () => {
-  await using reins = await openReins();
-  await using team = await openTeam(reins);
+  const note = forgetNote();
   const refused = await team.call("root", { message: "write" });
   expect(refused.structuredContent).toMatchObject({ response: "It was refused.", reason: "done" });
   const asked = await team.call("root", { message: "ask me" });
   expect(asked.structuredContent).toMatchObject({ response: "No colour then." });
-  expect(existsSync(join(reins.path, "note.txt"))).toBe(false);
+  expect(existsSync(note)).toBe(false);
 });
 
 test("a client that asks nobody does not leave a session waiting that could be asked", async () => {
-  await using reins = await openReins();
   let session_id = "";
   {
     await using asking = await openTeam(reins, { answer: () => ({ action: "decline" }) });
     session_id = sessionOf(await asking.call("root", { message: "Hello." }));
   }
-  await using team = await openTeam(reins);
   const refused = await team.call("root", { message: "write", session_id });
   expect(refused.structuredContent).toMatchObject({ response: "It was refused.", reason: "done" });
 });
 
 for (const era of ["legacy", "modern"] as const) {
   test(`approvals and questions become elicitations (${era})`, async () => {
-    await using reins = await openReins();
     const asked: ElicitRequest["params"][] = [];
     const answers: ElicitResult[] = [
       { action: "accept", content: { decision: "reject", reason: "not now" } },
@@ -238,11 +248,11 @@ for (const era of ["legacy", "modern"] as const) {
       asked.push(params);
       return answers.shift() ?? { action: "cancel" };
     };
-    await using team = await openTeam(reins, { era, answer });
+    await using asking = await openTeam(reins, { era, answer });
     const say = async (message: string, session_id?: string) =>
-      (await team.call("root", { message, ...(session_id === undefined ? {} : { session_id }) }))
+      (await asking.call("root", { message, ...(session_id === undefined ? {} : { session_id }) }))
         .structuredContent;
-    const note = join(reins.path, "note.txt");
+    const note = forgetNote();
     for (const _no of ["rejected", "declined"])
       expect(await say("write")).toMatchObject({ response: "It was refused." });
     expect(existsSync(note)).toBe(false);
@@ -260,8 +270,6 @@ for (const era of ["legacy", "modern"] as const) {
 }
 
 test("cancelling a call interrupts its turn and keeps its session", async () => {
-  await using reins = await openReins();
-  await using team = await openTeam(reins);
   const session_id = sessionOf(await team.call("root", { message: "Hello." }));
   const cancelling = new AbortController();
   const waiting = team.client.callTool(
@@ -279,15 +287,15 @@ test("cancelling a call interrupts its turn and keeps its session", async () => 
 });
 
 test("cancelling a call that waits for an answer interrupts it too", async () => {
-  await using reins = await openReins();
+  const note = forgetNote();
   const cancelling = new AbortController();
-  await using team = await openTeam(reins, {
+  await using asking = await openTeam(reins, {
     answer: () => {
       cancelling.abort();
       return { action: "cancel" };
     },
   });
-  const waiting = team.client.callTool(
+  const waiting = asking.client.callTool(
     { name: "root", arguments: { message: "write" } },
     { signal: cancelling.signal },
   );
@@ -295,30 +303,26 @@ test("cancelling a call that waits for an answer interrupts it too", async () =>
   const [session] = await reins.sessions();
   const id = session?.session_id ?? "";
   await waitFor("the turn ends", () => eventsOf(reins, id).includes('"type":"turn.ended"'));
-  expect(existsSync(join(reins.path, "note.txt"))).toBe(false);
+  expect(existsSync(note)).toBe(false);
 });
 
 test("a client that goes away leaves its turn running", async () => {
-  await using reins = await openReins();
   let waiting: Promise<unknown> | undefined;
   let session_id = "";
   {
-    await using team = await openTeam(reins);
-    session_id = sessionOf(await team.call("root", { message: "Hello." }));
-    waiting = team
+    await using leaving = await openTeam(reins);
+    session_id = sessionOf(await leaving.call("root", { message: "Hello." }));
+    waiting = leaving
       .call("root", { message: "Think for ever.", session_id })
       .catch((error: unknown) => error);
     await waitFor("the turn runs", () => eventsOf(reins, session_id).includes("Think for ever."));
   }
   await waiting;
-  await using team = await openTeam(reins);
   const busy = await team.call("root", { message: "Still there?", session_id });
   expect(textOf(busy)).toMatch(/^busy: /);
 });
 
 test("who asks for progress hears which tools are called", async () => {
-  await using reins = await openReins();
-  await using team = await openTeam(reins);
   // The client forgets who wants progress when the answer comes in the same read, so what arrives is looked at here.
   const arrived: unknown[] = [];
   const { transport } = team.client;
@@ -332,6 +336,7 @@ test("who asks for progress hears which tools are called", async () => {
     { name: "root", arguments: { message: "write" } },
     { onprogress: () => undefined },
   );
+  transport.onmessage = onmessage;
   const heard = arrived.flatMap((message) => Progress.safeParse(message).data?.params ?? []);
   expect(heard.map(({ message }) => message)).toContain("root: write_file");
   const numbers = heard.map(({ progress }) => progress);
@@ -344,9 +349,8 @@ const Progress = z.object({
 });
 
 test("some agents can be chosen, and what contradicts is refused", async () => {
-  await using reins = await openReins();
-  await using team = await openTeam(reins, { args: ["--agent", "reader", "--agent", "root"] });
-  const { tools } = await team.client.listTools();
+  await using chosen = await openTeam(reins, { args: ["--agent", "reader", "--agent", "root"] });
+  const { tools } = await chosen.client.listTools();
   expect(tools.map(({ name }) => name)).toEqual(["root", "reader"]);
   for (const [args, sentence] of [
     [["team.yaml", "--agent", "nobody"], 'no agent "nobody"; it has root, other, reader, boss'],
@@ -354,7 +358,7 @@ test("some agents can be chosen, and what contradicts is refused", async () => {
     [["--agent", "root"], "--agent is for a team"],
     [["team.yaml", "more.yaml"], "more.yaml"],
   ] as const) {
-    const { code, stdout, stderr } = await reins.run(["serve", "mcp", ...args]);
+    const { code, stdout, stderr } = await reins.ask(["serve", "mcp", ...args]);
     expect([args, code, stdout]).toEqual([args, 2, ""]);
     expect(stderr).toContain(sentence);
   }

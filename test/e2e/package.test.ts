@@ -21,12 +21,17 @@ interface Packed {
   readonly files: readonly string[];
 }
 
-/** One package for all, because making it takes longest; each test installs it anew. */
+/** One package for all, made and installed once, because that takes longest; each test has a copy of what it gives. */
 let packed: Packed;
 let packedIn: TempDir;
+let installed: string;
 beforeAll(async () => {
   packedIn = openTempDir();
   packed = await pack(packedIn);
+  installed = join(packedIn.path, "app");
+  mkdirSync(installed);
+  writeFileSync(join(installed, "package.json"), '{ "private": true }');
+  await npm(["install", "--prefer-offline", "--ignore-scripts", packed.tarball], installed);
 }, INSTALL_MS);
 afterAll(() => packedIn[Symbol.dispose]());
 
@@ -190,11 +195,9 @@ interface App extends AsyncDisposable {
 async function openApp(): Promise<App> {
   await using stack = new AsyncDisposableStack();
   const dir = stack.use(openTempDir());
-  const { tarball } = packed;
   const path = join(dir.path, "app");
-  mkdirSync(path);
-  writeFileSync(join(path, "package.json"), '{ "private": true }');
-  await npm(["install", "--prefer-offline", "--ignore-scripts", tarball], path);
+  // The links of its programs stay as npm made them.
+  cpSync(installed, path, { recursive: true, verbatimSymlinks: true });
   const home = join(dir.path, "home");
   const bin = join(path, "node_modules", ".bin", "reins");
   const reins: App["reins"] = (args, { node = process.execPath } = {}) =>

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { limits } from "#contract/limits.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openGatewayProcess } from "#test/harness/gateway-process.ts";
@@ -40,7 +40,7 @@ const STEPS = [
 async function startAgent(reins: Reins): Promise<string> {
   const toolsets = [{ type: "filesystem" }, { type: "user_prompt" }];
   writeFileSync(join(reins.path, "team.yaml"), scripted(STEPS, { toolsets }));
-  const started = await reins.run(["run", "team.yaml", "Hello."]);
+  const started = await reins.ask(["run", "team.yaml", "Hello."]);
   expect(succeed(started)).toBe("First.\n");
   const { stderr } = started;
   return /session (ses_\w{16});/.exec(stderr)?.[1] ?? "";
@@ -52,8 +52,14 @@ async function endOf({ running }: Proto) {
 }
 
 describe("8.22 proto", () => {
+  // One for all: each test speaks to a run of its own.
+  let reins: Reins;
+  beforeAll(async () => {
+    reins = await openReins();
+  });
+  afterAll(async () => await reins[Symbol.asyncDispose]());
+
   test.concurrent("says ready first, then answers each request once with its id, and ends with stdin", async () => {
-    await using reins = await openReins();
     const session_id = await startAgent(reins);
     const proto = await startProto(reins, ["--to", session_id]);
     expect(proto.lines()[0]).toEqual({
@@ -93,9 +99,7 @@ describe("8.22 proto", () => {
   });
 
   test.concurrent("what is no request is an error and the next one is answered; blank lines are nothing", async () => {
-    await using reins = await openReins();
-    await startAgent(reins);
-    const proto = await startProto(reins);
+    const proto = await startProto(reins, ["--to", await startAgent(reins)]);
     const wrong: [line: string | Buffer, error: object][] = [
       ["{nope\n", { code: "invalid_request", message: expect.stringContaining("not valid JSON") }],
       ["[1]\n", { code: "invalid_request" }],
@@ -133,9 +137,7 @@ describe("8.22 proto", () => {
   });
 
   test.concurrent("a line of 1 MiB is read, a longer one refused, and the last needs no newline", async () => {
-    await using reins = await openReins();
-    await startAgent(reins);
-    const proto = await startProto(reins);
+    const proto = await startProto(reins, ["--to", await startAgent(reins)]);
     const request = (bytes: number) => {
       const whole = JSON.stringify({ id: bytes, type: "status", more: "" });
       return `${whole.slice(0, -2)}${"x".repeat(bytes - whole.length)}"}`;
@@ -157,9 +159,8 @@ describe("8.22 proto", () => {
   });
 
   test.concurrent("events are the very bytes of the log, from the offset that was asked for", async () => {
-    await using reins = await openReins();
     const session_id = await startAgent(reins);
-    const proto = await startProto(reins, ["--since", "0"]);
+    const proto = await startProto(reins, ["--since", "0", "--to", session_id]);
     await proto.ask({ id: 1, type: "send", message: "Something strange." });
     await waitFor(
       "both turns are told",
@@ -188,16 +189,14 @@ describe("8.22 proto", () => {
     expect(nexts.every((next) => log[next - 1] === 0x0a)).toBe(true);
     // Where one stops the next goes on.
     const [, second, third] = nexts;
-    const again = await startProto(reins, ["--since", String(second)]);
+    const again = await startProto(reins, ["--since", String(second), "--to", session_id]);
     const first = await again.find("an event", ({ type }) => type === "event");
     expect(first.next).toBe(third);
     await endOf(again);
   });
 
   test.concurrent("a question is answered, a turn interrupted, without ids where one is meant", async () => {
-    await using reins = await openReins();
-    await startAgent(reins);
-    const proto = await startProto(reins);
+    const proto = await startProto(reins, ["--to", await startAgent(reins)]);
     await proto.ask({ id: 1, type: "send", message: "write" });
     const { approval_id } = await proto.event("approval.requested");
     const no = { type: "resume", decision: "reject", reason: "Not today." };
@@ -228,7 +227,6 @@ describe("8.22 proto", () => {
   });
 
   test.concurrent("a terminal is typed at; what only agents have is unsupported", async () => {
-    await using reins = await openReins();
     const id = await reins.detach([
       "--tty",
       "--",
@@ -241,7 +239,7 @@ describe("8.22 proto", () => {
     const typed = await proto.ask({ id: 1, type: "send", message: "hello" });
     expect(typed).toEqual({ id: 1, type: "ack", status: "typed" });
     await waitFor("it was typed", async () =>
-      succeed(await reins.run(["logs", id])).includes("got:hello"),
+      succeed(await reins.ask(["logs", id])).includes("got:hello"),
     );
     for (const type of ["followup", "transcript"] as const)
       expect(
@@ -250,7 +248,7 @@ describe("8.22 proto", () => {
         ...{ type: "error", code: "unsupported" },
       });
     expect(await proto.ask({ id: 2, type: "status" })).toMatchObject({ agent: null });
-    succeed(await reins.run(["close", id]));
+    succeed(await reins.ask(["close", id]));
     const ended = await proto.find("the end", ({ type }) => type === "events_ended");
     expect(ended).toEqual({ type: "events_ended", next: expect.any(Number) });
     const late = await proto.ask({ id: 3, type: "send", message: "late" });
@@ -259,9 +257,7 @@ describe("8.22 proto", () => {
   });
 
   test.concurrent("an event stream that cannot be had is told, requests are answered still, and the exit code says it", async () => {
-    await using reins = await openReins();
-    await startAgent(reins);
-    const proto = await startProto(reins, ["--since", "7"]);
+    const proto = await startProto(reins, ["--since", "7", "--to", await startAgent(reins)]);
     const ended = await proto.find("the end", ({ type }) => type === "events_ended");
     expect(ended).toMatchObject({ next: 7, code: "offset_out_of_range" });
     expect(await proto.ask({ id: 1, type: "status" })).toMatchObject({ type: "status" });
@@ -269,7 +265,6 @@ describe("8.22 proto", () => {
   });
 
   test.concurrent("behind a server it is the same; one that is killed is told, and so is every request to it", async () => {
-    await using reins = await openReins();
     const session_id = await startAgent(reins);
     await using gateway = await openGatewayProcess({ dataDir: reins.home });
     const remote = `http://127.0.0.1:${gateway.port}`;
@@ -290,6 +285,7 @@ describe("8.22 proto", () => {
   });
 
   test.concurrent("a signal closes it with a word; a reader that goes away ends it; no run is no line", async () => {
+    // Without a name it is the newest run, so it has to be the only one.
     await using reins = await openReins();
     const none = await reins.run(["proto"]);
     expect(none).toMatchObject({ code: 8, stdout: "" });

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { type FaultCode, faults } from "#contract/faults.ts";
 import { SessionId } from "#contract/ids.ts";
@@ -84,7 +84,7 @@ function cliWay({ reins, program }: World): Way {
     },
     write: async (id, line) => void started.get(id)?.child.stdin?.write(`${line}\n`),
     read: async (id) => {
-      const text = succeed(await reins.run(["logs", id]));
+      const text = succeed(await reins.ask(["logs", id]));
       return { text, end: (await reins.session(id)).tail };
     },
     wait: async (id) => {
@@ -99,11 +99,11 @@ function cliWay({ reins, program }: World): Way {
       const command = { read: "logs", close: "close", wait: "wait" }[what];
       // A word that leads to no run is the same miss, whatever word it was.
       const said = code === "session_not_found" ? "run_not_found" : code;
-      expect((await reins.run([command, id])).code).toBe(faults[said].exit);
+      expect((await reins.ask([command, id])).code).toBe(faults[said].exit);
     },
     refusesToOpen: async (code, workDir) => {
       const args = ["run", "--tty", "--cwd", workDir, "--", program];
-      expect((await reins.run(args)).code).toBe(faults[code].exit);
+      expect((await reins.ask(args)).code).toBe(faults[code].exit);
     },
   };
 }
@@ -287,13 +287,21 @@ function pick({ exit_code, signal, reason }: End): End {
   return { exit_code, ...more };
 }
 
-test.each(names)("7.29 %s refuses by the same codes", async (name) => {
-  await using world = await openWorld();
-  const way = openWays(world)[name];
-  for (const what of ["read", "wait", "close"] as const)
-    await way?.refuses("session_not_found", what, UNKNOWN);
-  await way?.refusesToOpen("spawn_failed", join(world.reins.path, "gone"));
-  expect((await world.door.get("session.list", {})).sessions).toEqual([]);
+describe("7.29", () => {
+  // One for all: nothing is opened in it.
+  let world: World;
+  beforeAll(async () => {
+    world = await openWorld();
+  });
+  afterAll(async () => await world[Symbol.asyncDispose]());
+
+  test.each(names)("%s refuses by the same codes", async (name) => {
+    const way = openWays(world)[name];
+    for (const what of ["read", "wait", "close"] as const)
+      await way?.refuses("session_not_found", what, UNKNOWN);
+    await way?.refusesToOpen("spawn_failed", join(world.reins.path, "gone"));
+    expect((await world.door.get("session.list", {})).sessions).toEqual([]);
+  });
 });
 
 test("7.29 reins attach to what HTTP has opened leaves it alive and the terminal as it was, and passes its code", async () => {

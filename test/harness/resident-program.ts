@@ -1,11 +1,11 @@
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { main } from "#cli/main.ts";
 
-/** The program behind `resident.ts`: runs one command after the other, each with an stdout and stderr of its own. */
+/** The program behind `resident.ts`: runs one command after the other, each with an stdin, stdout and stderr of its own. */
 const binPath = fileURLToPath(new URL("../../bin/reins", import.meta.url));
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"];
@@ -20,6 +20,8 @@ process.on("disconnect", () => process.exit(0));
 
 async function answer(argv: readonly string[]): Promise<void> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  // Nothing to read, and its end is heard by each: the process's own has one end only.
+  Object.defineProperty(process, "stdin", { value: Readable.from([]), configurable: true });
   Object.defineProperty(process, "stdout", { value: stdout, configurable: true });
   Object.defineProperty(process, "stderr", { value: stderr, configurable: true });
   const printed = Promise.all([stdout, stderr].map(async (stream) => String(await buffer(stream))));

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHostLink } from "#app/live/host-link.ts";
 import { SessionFeeds } from "#app/live/session-feeds.ts";
 import { WorkspaceId } from "#contract/ids.ts";
@@ -15,8 +15,14 @@ const MIB = 1024 * 1024;
 /** More than what a log retains goes through a real host and is drawn: long on a busy machine. */
 const EVICTION = { timeout: 240_000 };
 
+/** One for the tests that only look at a session of their own. */
+let setting: Awaited<ReturnType<typeof openSetting>>;
+beforeAll(async () => {
+  setting = await openSetting();
+});
+afterAll(async () => await setting[Symbol.asyncDispose]());
+
 test("shows what stands on a terminal, as text and as a state to paint", async () => {
-  await using setting = await openSetting();
   const { session_id } = await setting.open(
     "printf '\\033]0;my title\\007plain \\033[1;31mred\\033[0m 漢字\\r\\nsecond'; read x",
   );
@@ -38,7 +44,6 @@ test("shows what stands on a terminal, as text and as a state to paint", async (
 });
 
 test("goes back to an earlier offset, also in the size of that time", async () => {
-  await using setting = await openSetting();
   const { session_id } = await setting.open("printf first; read x; printf second; read x");
   await setting.until(session_id, "first");
   await setting.host.operations["session.resize"]({ session_id, cols: 40, rows: 10 });
@@ -57,7 +62,6 @@ test("goes back to an earlier offset, also in the size of that time", async () =
 });
 
 test("stops before a sequence or character that is not finished", async () => {
-  await using setting = await openSetting();
   const { session_id } = await setting.open(
     "printf 'ab\\303'; read x; printf '\\251\\033[3'; read x",
   );
@@ -74,7 +78,6 @@ test("stops before a sequence or character that is not finished", async () => {
 });
 
 test("shows what a command printed to its pipes, line by line", async () => {
-  await using setting = await openSetting();
   const { session_id } = await setting.host.create({
     kind: "command",
     argv: ["/bin/sh", "-c", "echo one; echo two >&2"],
@@ -85,7 +88,6 @@ test("shows what a command printed to its pipes, line by line", async () => {
 });
 
 test("refuses what it cannot draw, and says why", async () => {
-  await using setting = await openSetting();
   const { session_id } = await setting.open("printf x; read x", { cols: 4096, rows: 4096 });
   await expect(setting.screen({ session_id })).rejects.toMatchObject({
     code: "unsupported",
@@ -100,7 +102,6 @@ test("refuses what it cannot draw, and says why", async () => {
 });
 
 test("hides the screen of a foreign workspace", async () => {
-  await using setting = await openSetting();
   const { session_id } = await setting.open("read x");
   const workspaces = [WorkspaceId.parse("wsp_0000000000000001")];
   const foreign = createScreenOperations(setting, createTestCaller({ workspaces }));
@@ -110,7 +111,6 @@ test("hides the screen of a foreign workspace", async () => {
 });
 
 test("lays a checkpoint down beside the log, and goes on from it in another process", async () => {
-  await using setting = await openSetting();
   const { session_id } = await setting.open(
     "printf '\\033[2004h\\033]2;kept\\007'; yes 'some words to fill it' | head -c 9000000; printf DONE; read x",
   );
@@ -133,24 +133,24 @@ test(
   "a session that was asked for stays exact while its old output is evicted",
   EVICTION,
   async () => {
-    await using setting = await openSetting({ warmStepBytes: 4 * MIB });
+    await using warm = await openSetting({ warmStepBytes: 4 * MIB });
     const line = "words ".repeat(12);
-    const { session_id } = await setting.open(
+    const { session_id } = await warm.open(
       `printf '\\033]2;kept\\007'; while read x; do yes '${line}' | head -c 6000000; done`,
     );
-    await waitFor("the title", async () => (await setting.screen({ session_id })).offset > 0);
-    const saved = join(setting.host.sessions, session_id, "screen.json");
+    await waitFor("the title", async () => (await warm.screen({ session_id })).offset > 0);
+    const saved = join(warm.host.sessions, session_id, "screen.json");
     const savedOffset = () => {
       if (!existsSync(saved)) return 0;
       return JSON.parse(readFileSync(saved, "utf8")).offset;
     };
     for (let tail = 0; tail < limits.output_retained_bytes + 16 * MIB; ) {
-      await setting.host.operations["session.input"]({ session_id, data: "\n" });
+      await warm.host.operations["session.input"]({ session_id, data: "\n" });
       const due = tail + 6_000_000;
       tail = await waitFor(
         "the next part",
         async () => {
-          const now = await setting.tail(session_id);
+          const now = await warm.tail(session_id);
           return now >= due && now;
         },
         EVICTION,
@@ -158,10 +158,10 @@ test(
       const isDrawn = () => savedOffset() > tail - 10 * MIB;
       await waitFor("it to be drawn in the background", isDrawn, EVICTION);
     }
-    expect(await setting.screen({ session_id })).toMatchObject({ exact: true, title: "kept" });
+    expect(await warm.screen({ session_id })).toMatchObject({ exact: true, title: "kept" });
     // One that nobody looked at meanwhile has a hole in its past.
     rmSync(saved);
-    await using late = openScreensOf(setting.host);
+    await using late = openScreensOf(warm.host);
     expect(await late.screen({ session_id })).toMatchObject({ exact: false, title: "kept" });
   },
 );
