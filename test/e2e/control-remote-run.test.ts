@@ -126,6 +126,14 @@ test("logs -f over a server goes on until the exit, through the server's end", {
   const following = reins.start(["logs", "-f", "--remote", url, id]);
   const frames = reins.start(["logs", "-f", "--json", "--since", "tail", "--remote", url, id]);
   await following.says("one\n");
+  await waitFor(
+    "both follow",
+    async () => {
+      const { viewers } = await first.door.get("session.get", { session_id: id });
+      return viewers === 2;
+    },
+    { timeout: SLOW_MS },
+  );
   // What is there and no more, while it runs.
   await waitFor("it is printed", async () =>
     succeed(await reins.ask(["logs", "--remote", url, id])).includes("one\n"),

@@ -10,6 +10,8 @@ export interface EventLine {
   readonly end: number;
   /** Undefined for a range that holds no object: half a line that a crash left. */
   readonly value: Readonly<Record<string, unknown>> | undefined;
+  /** As it stands in the log. */
+  readonly text?: string;
 }
 
 /** The whole lines in `[from, to)`; one whose end is not there yet is left for the next time. */
@@ -19,7 +21,7 @@ export async function* readEventLines(
   to: number,
 ): AsyncGenerator<EventLine, void, void> {
   for await (const line of lines(readRange(events, from, { to, limit: CHUNK_BYTES }))) {
-    if (line.kind === "line") yield { end: line.end_offset, value: line.value };
+    if (line.kind === "line") yield { end: line.end_offset, value: line.value, text: line.text };
     else if (line.reason !== "unfinished") yield { end: line.to, value: undefined };
   }
 }

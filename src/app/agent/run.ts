@@ -57,11 +57,11 @@ async function* followTurn(
 ): AsyncGenerator<StreamItem<AnyEvent>, void, void> {
   using _owned = owned;
   let hasBegun = false;
-  for await (const { end, value } of followEventLines(feed, from, signal)) {
+  for await (const { end, value, text } of followEventLines(feed, from, signal)) {
     if (value === undefined || isReply(value)) continue;
     // The worker and the host have written it by the same schema.
     const event = value as AnyEvent;
-    yield { id: end, data: event };
+    yield { id: end, data: event, text };
     const isOwn = isOurs(event, turn_id);
     hasBegun ||= isOwn;
     if (isOwn && event.type === "turn.ended") return;
