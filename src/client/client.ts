@@ -26,6 +26,11 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface StreamOptions extends CallOptions {
+  /** The connection is gone and is tried again; what comes next says that it is back. */
+  readonly onCut?: (() => void) | undefined;
+}
+
 /**
  * A server, typed by the table. What is refused, and what cannot be reached (`host_unavailable`), is a `Fault`; an
  * aborted call rejects with the signal's reason. What is only read, or carries a key, is asked again when the server
@@ -48,7 +53,7 @@ export interface Client {
   stream<N extends StreamName>(
     name: N,
     input: OperationInput<N>,
-    options?: CallOptions,
+    options?: StreamOptions,
   ): AsyncIterable<StreamItem<OperationOutput<N>>>;
   document<N extends DocumentName>(
     name: N,
@@ -78,11 +83,13 @@ export function createClient(options: ClientOptions): Client {
     },
     output: (input, asking) =>
       callServer(transport, { name: "session.output", input, read: readOutput }, asking),
-    stream: <N extends StreamName>(name: N, input: OperationInput<N>, asking: CallOptions = {}) =>
+    stream: <N extends StreamName>(name: N, input: OperationInput<N>, asking: StreamOptions = {}) =>
       // As above.
-      followTyped(client, transport, { name, input, signal: asking.signal }) as AsyncIterable<
-        StreamItem<OperationOutput<N>>
-      >,
+      followTyped(client, transport, {
+        ...{ name, input },
+        // By name: an AbortController is given as well, and has its signal further up.
+        ...{ signal: asking.signal, onCut: asking.onCut },
+      }) as AsyncIterable<StreamItem<OperationOutput<N>>>,
     document: (name, input, asking) =>
       callServer(transport, { name, input, read: readDocument }, asking),
     attach: (sessionId, attachOptions) =>
@@ -94,26 +101,25 @@ export function createClient(options: ClientOptions): Client {
   return client;
 }
 
-interface TypedStream {
+interface TypedStream extends StreamOptions {
   readonly name: StreamName;
   readonly input: OperationInput<StreamName>;
-  readonly signal?: AbortSignal | undefined;
 }
 
 async function* followTyped(
   client: Client,
   transport: Transport,
-  { name, input, signal }: TypedStream,
+  { name, input, signal, onCut }: TypedStream,
 ): AsyncGenerator<StreamItem<unknown>, void, void> {
   const { session_id, since, follow } = input as Partial<OperationInput<"session.events">>;
   // What is there, then the end: an end is the end.
   const resumption = follow === false ? "none" : resumptions[name];
   if (since !== "tail" || session_id === undefined) {
-    yield* followStream(transport, { name, input, resumption, signal });
+    yield* followStream(transport, { name, input, resumption, signal, onCut });
     return;
   }
   // The end as a number, so that a cut before the first event loses nothing.
   const { events_tail } = await client.call("session.get", { session_id }, { signal });
   const from = { ...input, since: events_tail };
-  yield* followStream(transport, { name, input: from, resumption, signal });
+  yield* followStream(transport, { name, input: from, resumption, signal, onCut });
 }

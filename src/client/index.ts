@@ -12,6 +12,7 @@ export {
   createClient,
   type DocumentName,
   type StreamName,
+  type StreamOptions,
 } from "./client.ts";
 export { openRemoteBackend } from "./runtime.ts";
 export type { Terminals, TerminalsEvent, TerminalsOptions } from "./terminals.ts";

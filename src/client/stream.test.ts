@@ -162,6 +162,16 @@ test("a reader that takes its time is no silence", async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
+test("a cut is told when it is, once for each try", async () => {
+  const chunks = ['data: {"n":1}\n\n'];
+  const server = createServer([{ chunks }, { chunks: [] }, { chunks }]);
+  const heard: string[] = [];
+  const onCut = () => heard.push("cut");
+  for await (const _ of server.client.stream("sessions.watch", {}, { onCut }))
+    if (heard.push("item") === 4) break;
+  expect(heard).toEqual(["item", "cut", "cut", "item"]);
+});
+
 test("who stops reading or aborts ends the request", async () => {
   const open = { chunks: ['data: {"n":1}\n\n'], isOpen: true };
   const left = createServer([open]);

@@ -24,6 +24,8 @@ export interface StreamRequest {
   readonly input: object;
   readonly resumption: Resumption;
   readonly signal?: AbortSignal | undefined;
+  /** The connection is gone and is tried again. */
+  readonly onCut?: (() => void) | undefined;
   /** Override for tests. */
   readonly silenceMs?: number;
 }
@@ -46,6 +48,7 @@ export async function* followStream(
       fault = asFault(error);
     }
     if (place.backoff.attempts >= ATTEMPTS) throw fault;
+    request.onCut?.();
     await transport.pause(place.backoff.next(), signal);
   }
 }

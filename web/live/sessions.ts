@@ -47,7 +47,8 @@ export class Sessions {
   async follow(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        for await (const { data } of this.#client.stream("sessions.watch", {}, { signal }))
+        const onCut = () => this.#setStatus("away");
+        for await (const { data } of this.#client.stream("sessions.watch", {}, { signal, onCut }))
           await this.#apply(data, signal);
       } catch {
         // Whoever was let in no more learns it by the next call; everything else passes.

@@ -76,9 +76,11 @@ test("a terminal outlives the gateway, and no character is lost or doubled", asy
   await screenShows(page, /^line-40$/m);
   await world.killGateway();
   await page.getByText("Connection lost, trying again…").waitFor();
+  await page.getByText(/The server cannot be reached/).waitFor();
   // It counts on while nobody serves.
   await world.startGateway();
   await screenShows(page, /^all-600$/m);
+  await page.getByText(/The server cannot be reached/).waitFor({ state: "hidden" });
   await page.keyboard.type("again\n");
   await screenShows(page, /^got-again$/m);
   await perform(page, "Copy everything in the terminal");
