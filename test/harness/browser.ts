@@ -48,7 +48,12 @@ export interface TestBrowser extends AsyncDisposable {
 }
 
 export async function openBrowser(): Promise<TestBrowser> {
-  const browser = await chromium.launch({ executablePath: findChromium(), args: QUIET });
+  const browser = await chromium.launch({
+    executablePath: findChromium(),
+    args: QUIET,
+    // Its settings stay in memory: it would leave a file of theirs behind.
+    env: { ...process.env, GSETTINGS_BACKEND: "memory" },
+  });
   return {
     browser,
     visit: (options) => visit(browser, options),

@@ -303,6 +303,24 @@ test("a WebSocket that takes no token says what to do", async () => {
   expect(event).toMatchObject({ type: "failed", fault: { code: "unsupported" } });
 });
 
+test("what was asked before the end is answered after it, and what is asked later is refused", async () => {
+  await using at = open({ role: "controller" });
+  const socket = await at.socket(0);
+  socket.open();
+  socket.say(connected({ role: "controller", generation: 1 }));
+  const typed = at.attached.write("exit\n");
+  const resized = at.attached.resize(90, 30);
+  socket.say({ type: "exit", exit_code: 0, signal: null, reason: "exited", tail: 0 });
+  expect((await at.all()).at(-1)).toMatchObject({ type: "exit" });
+  await expect(at.attached.write("late")).rejects.toMatchObject({ code: "already_exited" });
+  socket.say({ type: "ack", id: socket.sent[0]?.id ?? "" });
+  await typed;
+  expect(socket.readyState).not.toBe(3);
+  socket.end(1000);
+  await expect(resized).rejects.toMatchObject({ code: "already_exited" });
+  expect(at.sockets).toHaveLength(1);
+});
+
 const getSession = () => Promise.reject(new Fault("host_unavailable", "away"));
 
 function open(options: AttachOptions, session: () => Partial<Session> = () => ({})) {

@@ -5,11 +5,18 @@ import { EventQueue } from "#client/event-queue.ts";
 import { createId } from "#client/random-id.ts";
 import type { Transport } from "#client/transport.ts";
 import { asFault, Fault, fromFaultBody } from "#contract/fault.ts";
-import { type FaultCode, faults } from "#contract/faults.ts";
 import type { ServerFrame } from "#contract/frames.ts";
 import type { Session } from "#contract/session.ts";
 import { Claim } from "./claim.ts";
 import { Cursor, type Gap } from "./cursor.ts";
+import {
+  detached,
+  finalCodes,
+  hasExited,
+  mayGetBetter,
+  notController,
+  TAKEN_OVER,
+} from "./endings.ts";
 import { BINARY_PROTOCOL, decodeMessage, type OutputEvent, type Received } from "./frames.ts";
 import { Outgoing, queueFull } from "./outgoing.ts";
 
@@ -58,15 +65,6 @@ export interface AttachDeps {
   readonly getSession: (sessionId: string, signal: AbortSignal) => Promise<Session>;
 }
 
-/** Close codes that are not worth another attempt. */
-const finalCodes: Readonly<Record<number, FaultCode>> = {
-  1009: "payload_too_large",
-  4401: "unauthenticated",
-  4403: "forbidden",
-  4404: "session_not_found",
-};
-const TAKEN_OVER = 4001;
-
 /** Attaches, and stays attached through cuts until the session ends, somebody takes over, or it is disposed. */
 export function openAttachment(
   deps: AttachDeps,
@@ -107,6 +105,8 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
   #isConnected = false;
   #wasConnected = false;
   #isLost = false;
+  /** The session has ended, and the server still answers what was asked before. */
+  #leaving: Fault | undefined;
   #over: Fault | undefined;
 
   constructor(deps: AttachDeps, sessionId: string, options: AttachOptions) {
@@ -206,6 +206,7 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
     const wasConnected = this.#isConnected;
     this.#isConnected = false;
     this.#outgoing.cut();
+    if (this.#leaving !== undefined) this.#finish(this.#leaving);
     if (this.#over !== undefined || this.#isFinal(ended)) return;
     if (wasConnected || !this.#isLost) this.#push({ type: "lost", ...ended });
     this.#isLost = true;
@@ -286,12 +287,13 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
         break;
       case "ack":
         this.#outgoing.answer(frame.id);
+        this.#leaveWhenAnswered();
         break;
       case "error":
         this.#refused(frame);
         break;
       case "exit":
-        this.#finish(new Fault("already_exited", "the session has ended"), frame);
+        this.#exited(frame);
         break;
       case "pong":
         break;
@@ -299,6 +301,18 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
         this.#told(frame);
     }
     return true;
+  }
+
+  /** The server answers what it was asked before it closes: what was typed and read may well have been the reason. */
+  #exited(frame: FrameOf<"exit">): void {
+    this.#leaving = hasExited();
+    this.#events.push(frame);
+    this.#events.end();
+    this.#leaveWhenAnswered();
+  }
+
+  #leaveWhenAnswered(): void {
+    if (this.#leaving !== undefined && this.#outgoing.isEmpty) this.#finish(this.#leaving);
   }
 
   #told(frame: FrameOf<"resized" | "control" | "closing">): void {
@@ -328,12 +342,14 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
   #refused({ id, code, message }: FrameOf<"error">): void {
     const fault = fromFaultBody({ code, message });
     if (id !== undefined) this.#outgoing.answer(id, fault);
+    this.#leaveWhenAnswered();
     if (!this.#isConnected && !mayGetBetter(fault)) this.#fail(fault);
     else this.#push({ type: "error", id, fault });
   }
 
   #ask(request: Parameters<Outgoing["add"]>[0], size = 0, write?: string): Promise<void> {
-    if (this.#over !== undefined) return handled(Promise.reject(this.#over));
+    const why = this.#over ?? this.#leaving;
+    if (why !== undefined) return handled(Promise.reject(why));
     return this.#outgoing.add(request, write === undefined ? { size } : { size, write });
   }
 
@@ -368,18 +384,6 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
     this.#ending.abort(why);
     this.#connection?.drop("done");
   }
-}
-
-function mayGetBetter({ code }: Fault): boolean {
-  return faults[code].retry || code === "internal";
-}
-
-function notController(sentence: string): Fault {
-  return new Fault("not_controller", sentence);
-}
-
-function detached(): Fault {
-  return new Fault("conflict", "this attachment has been detached");
 }
 
 /** Who does not wait for an answer hears of a refusal by an event, not by a promise that nobody looks at. */

@@ -54,6 +54,10 @@ export class Outgoing {
     return pending.done.promise;
   }
 
+  get isEmpty(): boolean {
+    return this.#pending.length === 0;
+  }
+
   has(type: Request["type"]): boolean {
     return this.#pending.some(({ request }) => request.type === type);
   }
