@@ -140,9 +140,10 @@ export class HostSession {
     return this.record.state.kind === "starting" || this.#isReviving || this.#life.isUnsettled;
   }
 
-  /** Tries to write what its logs are owed; true when nothing is. */
+  /** Tries to write what its logs and its record are owed; true when nothing is. */
   settleLogs(): boolean {
-    return this.#journal.settle();
+    this.#keeper.flush();
+    return this.#journal.settle() && this.#keeper.isWritten;
   }
 
   /** Undefined when the record on the disk says it all. */
@@ -307,6 +308,7 @@ export class HostSession {
     this.#life[Symbol.dispose]();
     this.audience.endControl();
     this.#closeJournal();
+    this.#keeper.flush();
   }
 
   #closeForGood(reason: EndReason, detail: string | undefined): void {

@@ -1,9 +1,12 @@
+import { existsSync } from "node:fs";
 import type { Clock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
 import { type SessionRecord, writeRecord } from "./session-record.ts";
 import { type Happening, transition } from "./transition.ts";
 
 const SOON_MS = 50;
+/** How often a record that could not be written is tried again: the last change has no next one that would. */
+const RETRY_MS = 1000;
 
 /** A session's record in memory and on disk. Memory is right at once; the disk follows when it can. */
 export class RecordKeeper {
@@ -74,13 +77,19 @@ export class RecordKeeper {
     if (this.#soon !== undefined) this.write();
   }
 
+  /** The disk has what memory has. */
+  get isWritten(): boolean {
+    return this.#soon === undefined;
+  }
+
   write(): void {
     this.#soon?.[Symbol.dispose]();
     this.#soon = undefined;
     try {
       writeRecord(this.#dir, this.#record);
     } catch (error) {
-      // A full disk or a removed directory: the next change tries again.
+      // A full disk or no descriptors: there may be room in a moment. Without its directory the session has been removed.
+      if (existsSync(this.#dir)) this.#soon = this.#clock.timer(RETRY_MS, () => this.write());
       this.#log.warn("session.json could not be written", {
         session_id: this.#record.session_id,
         error,
