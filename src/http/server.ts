@@ -76,7 +76,8 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
     [Symbol.asyncDispose]: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       upgrades.stop();
-      stopping.abort();
+      // Whoever waits for an answer is told the truth, so that he asks again.
+      stopping.abort(new Fault("shutting_down", "the server is stopping; try again"));
       server.closeIdleConnections();
       using _limit = options.clock.timer(STOP_MS, () => {
         upgrades.terminate();
