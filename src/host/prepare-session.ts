@@ -1,10 +1,10 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isErrno } from "#base/errno.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
-import { RECORD_VERSION, type SessionRecord } from "#host/session/session-record.ts";
+import { RECORD_FILE, RECORD_VERSION, type SessionRecord } from "#host/session/session-record.ts";
 import type { ChildSpec } from "#proc/child.ts";
 import { buildEnvironment } from "#proc/environment.ts";
 import type { CreateRequest, ReviveRequest } from "./create-request.ts";
@@ -47,7 +47,10 @@ export function prepareRevival(request: ReviveRequest, record: SessionRecord): C
   return createSpec({ ...request, kind: record.kind }, { ...record, argv, work_dir });
 }
 
+/** The record goes last: whatever ends this in its middle leaves a session that can be removed again. */
 export function removeDir(dir: string): void {
+  for (const name of existsSync(dir) ? readdirSync(dir) : [])
+    if (name !== RECORD_FILE) rmSync(join(dir, name), { recursive: true, force: true });
   rmSync(dir, { recursive: true, force: true });
 }
 

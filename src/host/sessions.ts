@@ -217,7 +217,8 @@ export class Sessions {
       await session.start(this.#deps.spawner, made.spec);
     } catch (error) {
       session.discard();
-      this.#remove(session);
+      this.#forget(session);
+      this.#tryTo(() => removeDir(session.dir), session);
       throw asDiskFault(error);
     }
     if (this.isShuttingDown) throw shuttingDown();
@@ -261,14 +262,27 @@ export class Sessions {
     return session;
   }
 
+  /** Throws when the files cannot be removed now, for want of descriptors: then it is still there, to be removed again. */
   #remove(session: HostSession): void {
     session.dispose();
+    removeDir(session.dir);
+    this.#forget(session);
+  }
+
+  #forget(session: HostSession): void {
     this.#sessions.delete(session.id);
     const key = keyOf(session.record.labels);
     if (key !== undefined) this.#byKey.delete(key);
-    removeDir(session.dir);
     // Also to those who watch it: it will not change any more.
     session.changes.emit();
+  }
+
+  #tryTo(remove: () => void, { id }: HostSession): void {
+    try {
+      remove();
+    } catch (error) {
+      this.#deps.log.warn("a session could not be removed", { session_id: id, error });
+    }
   }
 
   /** Of one that another host started, what its record knows; else its own tree. */
@@ -290,7 +304,7 @@ export class Sessions {
     );
     for (const sessionId of expired) {
       const session = this.find(sessionId);
-      if (session !== undefined) this.#remove(session);
+      if (session !== undefined) this.#tryTo(() => this.#remove(session), session);
     }
     this.#sweep = this.#deps.clock.timer(SWEEP_EVERY_MS, () => this.#sweepNow());
   }

@@ -52,10 +52,10 @@ export const SessionRecord = z.object({
 });
 export type SessionRecord = z.infer<typeof SessionRecord>;
 
-const FILE = "session.json";
+export const RECORD_FILE = "session.json";
 
 export function writeRecord(dir: string, record: SessionRecord): void {
-  writeFileAtomic(join(dir, FILE), `${JSON.stringify(record)}\n`);
+  writeFileAtomic(join(dir, RECORD_FILE), `${JSON.stringify(record)}\n`);
 }
 
 export type ReadRecord =
@@ -65,7 +65,9 @@ export type ReadRecord =
 /** A record that is missing, torn or newer is said, not thrown: it must not stop the others. */
 export function readRecord(dir: string): ReadRecord {
   try {
-    const parsed = SessionRecord.safeParse(JSON.parse(readFileSync(join(dir, FILE), "utf8")));
+    const parsed = SessionRecord.safeParse(
+      JSON.parse(readFileSync(join(dir, RECORD_FILE), "utf8")),
+    );
     if (parsed.success) return { ok: true, record: parsed.data };
     return { ok: false, problem: z.prettifyError(parsed.error) };
   } catch (error) {
