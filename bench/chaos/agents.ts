@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openRemoteBackend } from "#client/runtime.ts";
 import type { Runtime } from "#contract/agent/runtime.ts";
-import { asFault } from "#contract/fault.ts";
 import { readWholeLog } from "./check-stream.ts";
 import { checkEventsSeen, EventsSeen, followEvents } from "./events.ts";
 import type { World } from "./world.ts";
@@ -16,7 +15,8 @@ export interface AgentCounts {
 const CREATE_MS = 60_000;
 const SEND_MS = 90_000;
 const ASK_MS = 8000;
-const TURN_MS = 12_000;
+/** After it the next message is sent: it brings a worker back that has died in its turn. */
+const TURN_MS = 5000;
 const POLL_MS = 200;
 const LAST_TURN_MS = 60_000;
 /** What a turn may end by when a worker may die in it. */
@@ -115,8 +115,7 @@ async function send(world: World, runtime: Runtime, text: string): Promise<void>
       asked.catch(() => undefined);
       world.journal(`send ${text}: no answer`);
     } catch (error) {
-      const fault = asFault(error);
-      world.journal(`send ${text}: ${fault.code} ${fault.message}`);
+      world.refused(`send ${text}`, error);
       if (performance.now() > until) throw error;
       await sleep(POLL_MS);
     }

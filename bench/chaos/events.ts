@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { asFault } from "#contract/fault.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { WholeLog } from "./check-stream.ts";
 import type { World } from "./world.ts";
@@ -40,7 +39,7 @@ export async function followEvents(world: World, follow: EventsFollow): Promise<
       if (await followOnce(world, follow)) return;
     } catch (error) {
       if (signal.aborted) return;
-      world.journal(`${seen.name} refused: ${asFault(error).code} ${asFault(error).message}`);
+      world.refused(seen.name, error);
     }
     await sleep(AGAIN_MS);
   }

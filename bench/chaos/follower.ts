@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AttachEvent } from "#client/attach/attachment.ts";
-import { asFault } from "#contract/fault.ts";
 import { followByProgram, type ProgramKind } from "./program-follower.ts";
 import type { Recorder } from "./recorder.ts";
-import type { World } from "./world.ts";
+import { SCARCE, type World } from "./world.ts";
 
 export const followerKinds = [
   "socket",
@@ -51,10 +50,7 @@ async function followBySocket(world: World, follow: Follow): Promise<void> {
     const given = await attachOnce(world, follow);
     if (given === undefined) continue;
     // Whoever has given up is told why; only a broken machine is a reason.
-    const isExcused = world.wasDone(
-      ["host.descriptors", "gateway.descriptors", "disk.full"],
-      world.now,
-    );
+    const isExcused = world.wasDone(SCARCE, world.now);
     world.journal(`${recorder.name} failed: ${given}`);
     if (!isExcused) recorder.problems.push(`${recorder.name} (${kind}): gave up: ${given}`);
     await sleep(AGAIN_MS);
@@ -111,7 +107,7 @@ async function followByPolling(world: World, follow: Follow): Promise<void> {
       if (isOver && next === tail) return;
     } catch (error) {
       if (signal.aborted) return;
-      world.journal(`${recorder.name} refused: ${asFault(error).code} ${asFault(error).message}`);
+      world.refused(recorder.name, error);
       await sleep(AGAIN_MS);
     }
   }

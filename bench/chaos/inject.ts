@@ -12,7 +12,7 @@ const JUMPS_MS = [3_600_000, -3_600_000, 90_000, -86_400_000];
 /** On a disk that is only a directory: no file may become larger than this. */
 const FILE_BYTES = 4096;
 const DELAY_MS = 300;
-const SEARCH_MS = 8000;
+const SEARCH_MS = 15_000;
 const SEARCH_EVERY_MS = 100;
 
 const injections: Readonly<Record<FaultKind, Injection>> = {

@@ -57,7 +57,7 @@ export async function endSessions(world: World): Promise<string[]> {
   const { sessions } = await world.insist("list", ASK_MS, () =>
     client.call("session.list", { limit: 1000 }),
   );
-  const wrong = world.problems.length > 0;
+  const wrong = world.isKept;
   for (const { session_id } of sessions)
     await world.insist(`close ${session_id}`, ASK_MS, async () => {
       // What is wrong is looked at later.
@@ -85,7 +85,7 @@ export async function endHost(world: World): Promise<string[]> {
       ({ pid, command }) => `process ${pid} still runs: ${command.slice(0, 200)}`,
     ),
   );
-  if (world.problems.length > 0) return left;
+  if (world.isKept) return left;
   const names = readdirSync(world.dataDir).filter((name) => !KEPT.test(name));
   const gone = ["gateway.json", "host.sock"].filter((name) =>
     existsSync(join(world.dataDir, name)),

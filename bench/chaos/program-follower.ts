@@ -107,6 +107,8 @@ function takeRaw(recorder: Recorder, bytes: Buffer): void {
 async function hasEnded(world: World, follow: ProgramFollow, ended: Ended): Promise<boolean> {
   const { kind, recorder, session_id, signal } = follow;
   if (recorder.end !== undefined || signal.aborted) return true;
+  // Raw bytes do not say where the missing ones belong: from here on nothing can be compared.
+  if (kind === "attach" && ended.said.includes("no longer kept")) return true;
   if (kind === "client" || ended.code === null) return false;
   const { state } = await world.insist(`look at ${session_id}`, 60_000, () =>
     world.client("direct").call("session.get", { session_id }),

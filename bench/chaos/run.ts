@@ -80,11 +80,11 @@ async function runWorld(world: World, { seed, totalMs, say }: ChaosOptions): Pro
   say(`${typing.lines} lines typed, ${typing.takeovers} takeovers`);
   say(`${agents.sent} messages, ${agents.turns} turns, ${agents.interrupted} interrupted`);
   say([...done].map(([kind, count]) => `${kind} ${count}`).join(", "));
-  checkDone(world, done, totalMs);
   for (const problem of await endSessions(world)) world.wrong(problem);
   for (const problem of await checkHeld(world, before)) world.wrong(problem);
   for (const gateway of world.gateways) await gateway[Symbol.asyncDispose]();
   for (const problem of await endHost(world)) world.wrong(problem);
+  checkDone(world, done, totalMs);
 }
 
 function checkDone(world: World, done: ReadonlyMap<FaultKind, number>, totalMs: number): void {

@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Session } from "#contract/session.ts";
+import { locateDataDir } from "#host/data-dir.ts";
 import { checkLog, checkSeen, readWholeLog } from "./check-stream.ts";
 import { checkEventsSeen, EventsSeen, followEvents } from "./events.ts";
 import { type FollowerKind, followerKinds, followSession } from "./follower.ts";
@@ -20,6 +23,8 @@ const FOLLOWERS = 2;
 /** Beyond the time that the command takes: for every fault that may come in between. */
 const PATIENCE_MS = 90_000;
 const CREATE_MS = 60_000;
+const RECORD_MS = 5000;
+const RECORD_EVERY_MS = 100;
 /** A disk that is full, or a process without descriptors, cannot keep everything: what is missing is declared. */
 const GAP_CAUSES = ["disk.full", "host.descriptors"] as const;
 
@@ -88,6 +93,7 @@ async function runStream(world: World, { name, plan, kinds, counts }: StreamRun)
   const wrong = [
     ...(patience.aborted ? ["somebody has not seen its end"] : []),
     ...checkEnd(world, session, bornAt),
+    ...(await checkRecord(world, session)),
     ...checkLog(plan, session, log),
     ...recorders.flatMap((recorder, at) =>
       kinds[at] === "attach" && hasRawGap
@@ -143,4 +149,22 @@ function checkEnd(world: World, { state }: Session, bornAt: number): string[] {
   if (state.kind === "exited" && state.reason === "exited") return [];
   if (state.kind === "lost" && world.wasDone(["host.kill"], bornAt)) return [];
   return [`it ended as ${JSON.stringify(state)}`];
+}
+
+/** What a host that starts now would know: the state that was published, as soon as there is room for it. */
+async function checkRecord(world: World, { session_id, state }: Session): Promise<string[]> {
+  const path = join(locateDataDir(world.dataDir).sessions, session_id, "session.json");
+  const until = performance.now() + RECORD_MS;
+  for (;;) {
+    const { state: written } = JSON.parse(readFileSync(path, "utf8"));
+    // Whether anybody holds the output may change after the exit.
+    if (written.kind === state.kind && written.exit_code === exitCodeOf(state)) return [];
+    if (performance.now() > until && !world.wasDone(["disk.full"], world.now))
+      return [`it is ${JSON.stringify(state)}, its record says ${JSON.stringify(written)}`];
+    await sleep(RECORD_EVERY_MS);
+  }
+}
+
+function exitCodeOf(state: Session["state"]): number | null | undefined {
+  return state.kind === "exited" ? state.exit_code : undefined;
 }

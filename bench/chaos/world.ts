@@ -31,6 +31,8 @@ export interface Span {
 
 const HOST_ANSWER_MS = 8000;
 const RETRY_MS = 250;
+/** What may make any call of the system fail. */
+export const SCARCE = ["disk.full", "host.descriptors", "gateway.descriptors"] as const;
 /** How long after a fault its effects may still show. */
 const AFTER_MS = 4000;
 
@@ -139,6 +141,11 @@ export class World implements AsyncDisposable {
     return findCarriers(`${this.reins} agent`).flatMap(({ pid }) => findTarget(pid) ?? []);
   }
 
+  /** Something is wrong, so what is on the disk is evidence. */
+  get isKept(): boolean {
+    return this.problems.length > 0;
+  }
+
   journal(line: string): void {
     appendFileSync(join(this.dir, "journal"), `${(this.now / 1000).toFixed(3)} ${line}\n`);
   }
@@ -156,6 +163,15 @@ export class World implements AsyncDisposable {
     );
   }
 
+  /** Notes a refusal. One that names no reason is a bug, unless the machine itself was broken. */
+  refused(what: string, error: unknown): Fault {
+    const fault = asFault(error);
+    this.journal(`refused ${what}: ${fault.code} ${fault.message}`);
+    const isBug = error instanceof Fault && fault.code === "internal";
+    if (isBug && !this.wasDone(SCARCE, this.now)) this.wrong(`${what}: internal: ${fault.message}`);
+    return fault;
+  }
+
   /** Asks until it is done; whatever keeps failing in spite of a whole system is thrown. */
   async insist<T>(what: string, within: number, ask: () => Promise<T>): Promise<T> {
     const until = performance.now() + within;
@@ -163,8 +179,7 @@ export class World implements AsyncDisposable {
       try {
         return await ask();
       } catch (error) {
-        const fault = asFault(error);
-        this.journal(`refused ${what}: ${fault.code} ${fault.message}`);
+        const fault = this.refused(what, error);
         if (performance.now() > until)
           throw new Fault(fault.code, `${what}: ${fault.message}`, { cause: error });
       }
