@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { World } from "#bench/chaos-world/world.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { WholeLog } from "./check-stream.ts";
-import type { World } from "./world.ts";
 
 /** Events as somebody heard them: each with the offset behind it. */
 export class EventsSeen {

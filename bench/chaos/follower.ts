@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { SCARCE, type World } from "#bench/chaos-world/world.ts";
 import type { AttachEvent } from "#client/attach/attachment.ts";
 import { followByProgram, type ProgramKind } from "./program-follower.ts";
 import type { Recorder } from "./recorder.ts";
-import { SCARCE, type World } from "./world.ts";
 
 export const followerKinds = [
   "socket",

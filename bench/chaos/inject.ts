@@ -1,8 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { limitTarget, lowestFreeDescriptor, signalTarget, type Target } from "./processes.ts";
+import {
+  limitTarget,
+  lowestFreeDescriptor,
+  signalTarget,
+  type Target,
+} from "#bench/chaos-world/processes.ts";
+import type { Span, World } from "#bench/chaos-world/world.ts";
 import type { FaultKind, Step } from "./schedule.ts";
-import type { Span, World } from "./world.ts";
 
 /** Does one thing to the system and undoes it after its time; answers what it was done to. */
 type Injection = (world: World, step: Step) => Promise<string>;

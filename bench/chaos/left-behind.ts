@@ -1,11 +1,11 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { countDescriptors, findCarriers } from "#bench/chaos-world/processes.ts";
+import type { World } from "#bench/chaos-world/world.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { findHost } from "#host/start-host.ts";
-import { countDescriptors, findCarriers } from "./processes.ts";
 import { purge } from "./streams.ts";
-import type { World } from "./world.ts";
 
 /** What processes hold when nothing runs. */
 export interface Held {

@@ -4,11 +4,11 @@ import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { findTarget, type Mortal, type Target } from "#bench/chaos-world/processes.ts";
+import type { World } from "#bench/chaos-world/world.ts";
 import { owned } from "#bench/lib/owned.ts";
 import type { Session } from "#contract/session.ts";
-import { findTarget, type Mortal, type Target } from "./processes.ts";
 import type { Recorder } from "./recorder.ts";
-import type { World } from "./world.ts";
 
 /** How a program of its own follows a session: by the typed client, `reins logs`, or `reins attach` in a pipeline. */
 export type ProgramKind = "client" | "logs" | "attach";

@@ -1,5 +1,6 @@
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { World } from "#bench/chaos-world/world.ts";
 import { type AgentCounts, runAgent } from "./agents.ts";
 import { injectAll } from "./inject.ts";
 import { checkHeld, countHeld, endHost, endSessions } from "./left-behind.ts";
@@ -7,7 +8,6 @@ import { type FaultKind, faultKinds, planSteps } from "./schedule.ts";
 import { openRandom } from "./seeded.ts";
 import { runStreams, type StreamCounts } from "./streams.ts";
 import { runTyping, type TypingCounts } from "./typists.ts";
-import { World } from "./world.ts";
 
 export interface ChaosOptions {
   readonly seed: number;

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { World } from "#bench/chaos-world/world.ts";
 import type { Session } from "#contract/session.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { checkLog, checkSeen, readWholeLog } from "./check-stream.ts";
@@ -9,7 +10,6 @@ import { type FollowerKind, followerKinds, followSession } from "./follower.ts";
 import { argvOf, choosePlan, type StreamPlan } from "./printed-stream.ts";
 import { Recorder } from "./recorder.ts";
 import type { Random } from "./seeded.ts";
-import type { World } from "./world.ts";
 
 export interface StreamCounts {
   sessions: number;

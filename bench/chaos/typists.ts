@@ -1,12 +1,12 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { World } from "#bench/chaos-world/world.ts";
 import { readWholeLog } from "./check-stream.ts";
 import { takeEvent } from "./follower.ts";
 import { Recorder } from "./recorder.ts";
 import type { Random } from "./seeded.ts";
 import { purge } from "./streams.ts";
-import type { World } from "./world.ts";
 
 export interface TypingCounts {
   lines: number;

@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import type { FaultKind } from "#bench/chaos/schedule.ts";
 import { owned } from "#bench/lib/owned.ts";
 import { type Client, createClient } from "#client/client.ts";
 import { asFault, Fault } from "#contract/fault.ts";
@@ -19,7 +20,6 @@ import { findHost } from "#host/start-host.ts";
 import { type FlakyProxy, openFlakyProxy } from "./flaky-proxy.ts";
 import { type ManagedGateway, openManagedGateway } from "./managed-gateway.ts";
 import { findCarriers, findTarget, type Mortal, type Target } from "./processes.ts";
-import type { FaultKind } from "./schedule.ts";
 import { openSmallDisk, type SmallDisk } from "./small-disk.ts";
 
 /** A time in which something was broken on purpose. */
