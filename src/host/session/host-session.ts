@@ -307,7 +307,8 @@ export class HostSession {
   dispose(): void {
     this.#life[Symbol.dispose]();
     this.audience.endControl();
-    this.#closeJournal();
+    this.#journal.settle();
+    if (this.#journal.abandon()) this.changes.emit();
     this.#keeper.flush();
   }
 

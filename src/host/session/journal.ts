@@ -31,6 +31,9 @@ export interface JournalState {
   readonly lost_bytes: number;
 }
 
+/** How often a log that is to be closed and still owed something is tried again. */
+const CLOSE_AGAIN_MS = 1000;
+
 const REMOVED = "the log's files were removed while it was written; what was in them is a gap";
 
 /** A session's logs while they can still grow; afterwards the record knows how far they went. */
@@ -39,6 +42,7 @@ export class Journal {
   #logs: SessionLogs | undefined;
   /** Before these logs were opened. */
   #lostBefore = 0;
+  #closing: Disposable | undefined;
 
   constructor(deps: JournalDeps) {
     this.#deps = deps;
@@ -68,12 +72,14 @@ export class Journal {
     return this.#logs?.fault;
   }
 
+  /** Somebody writes; not while it only waits for room to write its last. */
   get isOpen(): boolean {
-    return this.#logs !== undefined;
+    return this.#logs !== undefined && this.#closing === undefined;
   }
 
   open(): void {
     const { dir, clock, keeper, retainBytes, io, moved } = this.#deps;
+    this.#stopClosing();
     if (this.#logs === undefined) this.#lostBefore = keeper.current.lost_bytes;
     this.#logs ??= new SessionLogs({
       dir,
@@ -89,15 +95,31 @@ export class Journal {
     });
   }
 
-  /** False when it was closed already. */
+  /** True when it is closed by this; where something is owed to the disk it is closed later, when there is room. */
   close(): boolean {
+    this.#stopClosing();
     if (this.#logs === undefined) return false;
-    this.#logs.settle();
+    if (this.#logs.settle() || !this.#logs.canSettle) return this.abandon();
+    this.#closing = this.#deps.clock.timer(CLOSE_AGAIN_MS, () => {
+      if (this.close()) this.#deps.moved();
+    });
+    return false;
+  }
+
+  /** Closes now, whatever is owed. False when it was closed already. */
+  abandon(): boolean {
+    this.#stopClosing();
+    if (this.#logs === undefined) return false;
     const { tail, first_offset, events_tail, disk_bytes, lost_bytes } = this.state;
     this.#logs[Symbol.dispose]();
     this.#logs = undefined;
     this.#deps.keeper.update({ tail, first_offset, events_tail, disk_bytes, lost_bytes });
     return true;
+  }
+
+  #stopClosing(): void {
+    this.#closing?.[Symbol.dispose]();
+    this.#closing = undefined;
   }
 
   appendOutput(channel: OutputChannel, bytes: Buffer): void {

@@ -138,6 +138,11 @@ export class SessionLogs implements Disposable {
     return isSettled;
   }
 
+  /** False while somebody holds the rest of lines: what comes behind them waits for that alone. */
+  get canSettle(): boolean {
+    return !this.#isHeld;
+  }
+
   [Symbol.dispose](): void {
     this.#retry?.[Symbol.dispose]();
     this.#output[Symbol.dispose]();

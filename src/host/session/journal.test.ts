@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import { FullDisk } from "#host/testing/full-disk.ts";
+import { openKeeper } from "#host/testing/open-keeper.ts";
+import { openLogFiles } from "#log/log-files.ts";
+import { openTempDir } from "#test/harness/temp-dir.ts";
+import { Journal } from "./journal.ts";
+
+const CLOSE_AGAIN_MS = 1000;
+
+function openJournal(dir: string) {
+  const { clock, keeper } = openKeeper(dir);
+  const disk = new FullDisk();
+  let moves = 0;
+  const moved = () => {
+    moves += 1;
+  };
+  const journal = new Journal({ dir, clock, keeper, retainBytes: 1 << 20, io: disk.io, moved });
+  journal.open();
+  return { clock, keeper, disk, journal, moves: () => moves };
+}
+
+function eventsIn(dir: string): string {
+  using files = openLogFiles(`${dir}/events`);
+  const chunk = files.tail() === 0 ? undefined : files.read(0, { limit: 1 << 20 });
+  return chunk?.kind === "bytes" ? Buffer.from(chunk.bytes).toString() : "";
+}
+
+const title = { type: "session.title", title: "the last word" } as const;
+
+test("what finds no room at the end is written before the log is closed", () => {
+  using dir = openTempDir();
+  const { clock, disk, journal, keeper, moves } = openJournal(dir.path);
+  disk.room = 0;
+  journal.note(title);
+  expect(journal.close()).toBe(false);
+  clock.advance(3 * CLOSE_AGAIN_MS);
+  expect(eventsIn(dir.path)).toBe("");
+  expect(journal.isOpen).toBe(false);
+  disk.room = Number.POSITIVE_INFINITY;
+  const before = moves();
+  clock.advance(CLOSE_AGAIN_MS);
+  expect(eventsIn(dir.path)).toContain("the last word");
+  expect(keeper.current.events_tail).toBe(eventsIn(dir.path).length);
+  expect(moves()).toBeGreaterThan(before);
+  expect(journal.close()).toBe(false);
+});
+
+test("a log that somebody opens again while it waits stays open", () => {
+  using dir = openTempDir();
+  const { clock, disk, journal } = openJournal(dir.path);
+  disk.room = 0;
+  journal.note(title);
+  journal.close();
+  journal.open();
+  disk.room = Number.POSITIVE_INFINITY;
+  clock.advance(5 * CLOSE_AGAIN_MS);
+  expect(journal.isOpen).toBe(true);
+  expect(journal.close()).toBe(true);
+});
+
+test("a log that is abandoned is not tried again", () => {
+  using dir = openTempDir();
+  const { clock, disk, journal } = openJournal(dir.path);
+  disk.room = 0;
+  journal.note(title);
+  journal.close();
+  expect(journal.abandon()).toBe(true);
+  disk.room = Number.POSITIVE_INFINITY;
+  clock.advance(5 * CLOSE_AGAIN_MS);
+  expect(eventsIn(dir.path)).toBe("");
+});
