@@ -1,27 +1,11 @@
 import { spawn } from "node:child_process";
-import { randomInt } from "node:crypto";
-import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { argvOf, bytesOf, choosePlan, totalBytes } from "#bench/chaos/printed-stream.ts";
 import { type FaultKind, faultKinds, planSteps } from "#bench/chaos/schedule.ts";
 import { openRandom } from "#bench/chaos/seeded.ts";
 
 const MINUTE_MS = 60_000;
-const program = fileURLToPath(new URL("../../bench/chaos/main.ts", import.meta.url));
-
-test("every byte, event, exit and turn is right through a minute in which everything is broken", {
-  timeout: 5 * MINUTE_MS,
-}, async () => {
-  const seed = process.env.CHAOS_SEED ?? String(randomInt(2 ** 31));
-  const run = spawn(process.execPath, [program, "--seed", seed, "--minutes", "1"], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const [said, [code]] = await Promise.all([text(run.stdout), once(run, "exit")]);
-  // So that what went wrong once can be tried again, also when only the log of the tests is left.
-  expect({ code, seed, said: code === 0 ? "" : said }).toEqual({ code: 0, seed, said: "" });
-});
 
 test("a plan of a minute holds every kind of fault at least twice, within that minute, and is the same for the same seed", () => {
   for (let seed = 0; seed < 200; seed += 1) {

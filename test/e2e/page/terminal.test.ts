@@ -38,7 +38,11 @@ test("two people look at a terminal: one holds the reins, the other takes them",
     const { cols, rows } = await world.door.get("session.get", { session_id });
     return `${cols}x${rows}`;
   };
-  const size = await sizeOf();
+  // The one who holds the reins has given it a size.
+  const size = await waitFor("a size of its own", async () => {
+    const now = await sizeOf();
+    return now === "80x24" ? undefined : now;
+  });
   await first.page.keyboard.type("echo from-$((0 + 1))\n");
   await screenShows(second.page, /^from-1$/m);
   // Whoever only looks changes neither the size nor what is typed.
