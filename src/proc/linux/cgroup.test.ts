@@ -3,14 +3,18 @@ import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { PATH } from "#proc/fixtures/open-children.ts";
 import { Cgroups, findOwnCgroup, openCgroups } from "./cgroup.ts";
 import { joinCgroup } from "./join-cgroup.ts";
 
 const base = findOwnCgroup() ?? "";
+/** Of a process that lives: every host that starts sweeps away what dead ones have left. */
+const owner = spawn("sleep", ["1000"], { stdio: "ignore" });
+const OWNER = owner.pid ?? 0;
+afterAll(() => void owner.kill("SIGKILL"));
 /** Nobody's: larger than any pid can be. */
-const OWNER = 2 ** 22 + process.pid;
+const DEAD = 2 ** 22 + process.pid;
 const hasCgroups = (() => {
   using cgroups = openCgroups(OWNER);
   return cgroups !== undefined;
@@ -45,11 +49,11 @@ describe("cgroups", () => {
   });
 
   test.runIf(hasCgroups)("of hosts that died are swept away by the next", () => {
-    const dead = openCgroups(OWNER);
+    const dead = openCgroups(DEAD);
     dead?.open("ses_b");
     using next = openCgroups();
     expect(next).toBeDefined();
-    expect(existsSync(join(base, `reins.${OWNER}`))).toBe(false);
+    expect(existsSync(join(base, `reins.${DEAD}`))).toBe(false);
     expect(existsSync(join(base, `reins.${process.pid}`))).toBe(true);
   });
 

@@ -147,8 +147,12 @@ test("a program that prints escape sequences and HTML does nothing to the page",
 
 /** Where it is drawn: the terminal itself takes what is clicked. */
 async function clickText(page: Page, text: string): Promise<void> {
-  const box = await page.locator(".xterm-rows").getByText(text).boundingBox();
-  if (box === null) throw new Error(`${text} is not drawn`);
+  // A row may be drawn anew at any moment.
+  const drawn = page.locator(".xterm-rows").getByText(text);
+  const box = await waitFor(
+    `${text} is drawn`,
+    async () => (await drawn.boundingBox()) ?? undefined,
+  );
   await page.mouse.move(box.x + 3, box.y + box.height / 2);
   await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
 }
