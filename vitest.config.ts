@@ -18,7 +18,7 @@ export default defineConfig({
         // One process after the other loads the same modules; these tests leave it as they found it.
         test: {
           name: "unit",
-          include: ["{src,web}/**/*.test.ts", "test/{arch,harness}/**/*.test.ts"],
+          include: ["{src,web,bench}/**/*.test.ts", "test/{arch,harness}/**/*.test.ts"],
           isolate: false,
         },
       },

@@ -1,7 +1,8 @@
 // `npm run bench`: the ratios that speed is judged by, each against a baseline of the same run.
 //   --only NAME   one row (again for more)      --runs N   default 7
 //   --json        for programs              --seconds N   of the viewer that never reads, default 20,
-//                                             and of the agents that speak, default 10
+//   --write       docs/benchmarks.md                      and of the agents that speak, default 10
+//   --scale N     that part of the size of the rows that are as big as one likes, for a try
 // GATEWAY_NODE_ARGS are for the Node of the gateways that it starts, such as `--cpu-prof --cpu-prof-dir /tmp`.
 import { parseArgs } from "node:util";
 import { measureAgentFirstEvent } from "./agent/row-agent-first-event.ts";
@@ -15,10 +16,15 @@ import { measureReattach } from "./gateway/row-reattach.ts";
 import { measureReplayWs } from "./gateway/row-replay-ws.ts";
 import { measureViewers } from "./gateway/row-viewers.ts";
 import { measureWs } from "./gateway/row-ws.ts";
+import { measureGrowthAgents } from "./growth/row-growth-agents.ts";
+import { measureGrowthHistory } from "./growth/row-growth-history.ts";
+import { measureGrowthSessions } from "./growth/row-growth-sessions.ts";
 import { describeMachine, sayMachine } from "./machine.ts";
 import { measurePage } from "./page/row-page.ts";
+import { measurePeers } from "./peers/row-peers.ts";
 import { measureExecute } from "./process/row-execute.ts";
 import { runProgram } from "./program.ts";
+import { type Section, writeReport } from "./report/report.ts";
 import { judge, type Row, type RowOptions, renderRows } from "./row.ts";
 import { measureClose } from "./row-close.ts";
 import { measureColdStart } from "./row-cold-start.ts";
@@ -47,9 +53,42 @@ const rows: Readonly<Record<string, (options: RowOptions) => Promise<Row[]>>> = 
   "agent-open": measureAgentOpen,
   "agents-100": measureAgents100,
   page: measurePage,
+  peers: measurePeers,
+  "growth-sessions": measureGrowthSessions,
+  "growth-history": measureGrowthHistory,
+  "growth-agents": measureGrowthAgents,
 };
 
 const DEFAULT_RUNS = 7;
+
+interface Found {
+  readonly sections: Record<string, Section>;
+  readonly failed: string[];
+}
+
+/** One that does not run must not hide the others. */
+async function measureAll(names: readonly string[], options: RowOptions): Promise<Found> {
+  const machine = describeMachine();
+  const how = sayHow(options);
+  const found: Found = { sections: {}, failed: [] };
+  for (const name of names) {
+    process.stderr.write(`${name} ...\n`);
+    try {
+      const measured = (await rows[name]?.(options)) ?? [];
+      found.sections[name] = { machine, how, rows: measured };
+    } catch (error) {
+      process.stderr.write(`${name}: ${error instanceof Error ? error.stack : String(error)}\n`);
+      found.failed.push(name);
+    }
+  }
+  return found;
+}
+
+function sayHow({ runs, scale = 1 }: RowOptions): string {
+  const part = scale === 1 ? "" : ` A try: growing sizes are ${scale} of the full ones.`;
+  const few = runs < DEFAULT_RUNS ? ` Fewer than the ${DEFAULT_RUNS} that count.` : "";
+  return `Medians of ${runs} interleaved runs.${few}${part}`;
+}
 
 await runProgram(async () => {
   const { values } = parseArgs({
@@ -57,7 +96,9 @@ await runProgram(async () => {
       only: { type: "string", multiple: true },
       runs: { type: "string" },
       seconds: { type: "string" },
+      scale: { type: "string" },
       json: { type: "boolean" },
+      write: { type: "boolean" },
     },
   });
   const names = values.only ?? Object.keys(rows);
@@ -68,27 +109,21 @@ await runProgram(async () => {
     );
     return 2;
   }
-  const runs = Number(values.runs ?? DEFAULT_RUNS);
-  const seconds = values.seconds === undefined ? {} : { seconds: Number(values.seconds) };
-  const options = { runs, ...seconds };
+  const options = {
+    runs: Number(values.runs ?? DEFAULT_RUNS),
+    scale: Number(values.scale ?? 1),
+    ...(values.seconds === undefined ? {} : { seconds: Number(values.seconds) }),
+  };
   const machine = describeMachine();
-  const found: Row[] = [];
-  const failed: string[] = [];
-  for (const name of names) {
-    process.stderr.write(`${name} ...\n`);
-    try {
-      found.push(...((await rows[name]?.(options)) ?? []));
-    } catch (error) {
-      // One that does not run must not hide the others.
-      process.stderr.write(`${name}: ${error instanceof Error ? error.stack : String(error)}\n`);
-      failed.push(name);
-    }
-  }
+  const { sections, failed } = await measureAll(names, options);
+  const found = Object.values(sections).flatMap(({ rows: held = [] }) => held);
   const judged = found.map((row) => ({ ...row, verdict: judge(row) }));
+  const { runs, scale } = options;
   process.stdout.write(
     values.json === true
-      ? `${JSON.stringify({ machine, runs, rows: judged, failed }, undefined, 2)}\n`
-      : `${sayMachine(machine)}\nMedians of ${runs} interleaved runs.\n\n${renderRows(found)}`,
+      ? `${JSON.stringify({ machine, runs, scale, rows: judged, failed }, undefined, 2)}\n`
+      : `${sayMachine(machine)}\n${sayHow(options)}\n\n${renderRows(found)}`,
   );
+  if (values.write === true) writeReport({ bench: sections });
   return failed.length === 0 ? 0 : 1;
 });

@@ -1,3 +1,5 @@
+import type { PlotName } from "./report/plots.ts";
+
 /** One line of the table: what was measured, against what, and what it should be. */
 export interface Row {
   readonly what: string;
@@ -8,6 +10,16 @@ export interface Row {
   readonly target?: Target;
   /** What the target is compared with: the ratio unless it is said. */
   readonly judged?: number;
+  /** Where it stands in the plots of docs/benchmarks. */
+  readonly points?: readonly Point[];
+}
+
+/** A value in the plot of that name; `x` is a count for a line, or a word for a bar. */
+export interface Point {
+  readonly plot: PlotName;
+  readonly series: string;
+  readonly x: number | string;
+  readonly y: number;
 }
 
 export type Target =
@@ -18,6 +30,13 @@ export interface RowOptions {
   readonly runs: number;
   /** Of a row that is as long as one likes. */
   readonly seconds?: number;
+  /** That part of the full size, of the rows that are as big as one likes. */
+  readonly scale?: number;
+}
+
+/** What a full size is in this run. */
+export function scaled(full: number, { scale = 1 }: RowOptions): number {
+  return Math.max(1, Math.round(full * scale));
 }
 
 export type Verdict = "met" | "MISSED" | "printed";

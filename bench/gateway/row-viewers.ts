@@ -7,7 +7,9 @@ import { openRawViewers, type RawViewers } from "./raw-viewers.ts";
 import { openTempGateway, type TempGateway } from "./temp-gateway.ts";
 import type { Viewer } from "./viewer.ts";
 
-const counts = [1, 10, 50, 200];
+const counts = [1, 10, 50, 200, 500];
+/** The one that is judged. */
+const JUDGED = 200;
 const BURST_BYTES = 20_000;
 const BURST_MS = 20;
 const MB = 1e6;
@@ -92,7 +94,11 @@ function describe(count: number, found: ReadonlyMap<number, Found>, alone: reado
     measured: `gateway CPU ${cost.toFixed(2)} ns a byte at ${speed.toFixed(1)} MB/s; echo elsewhere p50 ${median(echo).toFixed(2)} ms`,
     against: `1 viewer: ${one.toFixed(2)} ns a byte (${(cost / one).toFixed(2)} x); echo with nobody: p50 ${median(alone).toFixed(2)} ms`,
     ratio: median(pairedRatios(echo, alone)),
-    ...(count === counts.at(-1) ? { target: { at_most: 2 } } : {}),
+    points: [
+      { plot: "viewers-cost", series: "gateway", x: count, y: cost },
+      { plot: "viewers-echo", series: "echo, p50", x: count, y: median(echo) },
+    ],
+    ...(count === JUDGED ? { target: { at_most: 2 } } : {}),
   };
 }
 

@@ -34,10 +34,20 @@ export function countThreads(pid: number): number {
 
 /** The living processes that have the word among their arguments; zombies are dead. */
 export function findByArgument(word: string): number[] {
+  return listOthers().filter((pid) => argumentsOf(pid).includes(word));
+}
+
+/** Those that name the directory or something in it. */
+export function findByDirectory(path: string): number[] {
+  const isUnder = (word: string) => word === path || word.startsWith(`${path}/`);
+  return listOthers().filter((pid) => argumentsOf(pid).some(isUnder));
+}
+
+function listOthers(): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
-    .filter((pid) => pid !== process.pid && argumentsOf(pid).includes(word));
+    .filter((pid) => pid !== process.pid);
 }
 
 function argumentsOf(pid: number): readonly string[] {
