@@ -68,7 +68,7 @@ async function runOne(load: Load, size: number): Promise<Section | undefined> {
   try {
     const table = [lookHead, ...(await runLoad(load, size))];
     process.stdout.write(`\n${how}\n\n${renderTable(table)}`);
-    return { machine, how, table };
+    return { machine, how, is_try: size < load.full, table };
   } catch (error) {
     process.stderr.write(`${how} ${error instanceof Error ? error.stack : String(error)}\n`);
     return undefined;

@@ -70,12 +70,13 @@ interface Found {
 async function measureAll(names: readonly string[], options: RowOptions): Promise<Found> {
   const machine = describeMachine();
   const how = sayHow(options);
+  const is_try = options.runs < DEFAULT_RUNS || (options.scale ?? 1) < 1;
   const found: Found = { sections: {}, failed: [] };
   for (const name of names) {
     process.stderr.write(`${name} ...\n`);
     try {
       const measured = (await rows[name]?.(options)) ?? [];
-      found.sections[name] = { machine, how, rows: measured };
+      found.sections[name] = { machine, how, is_try, rows: measured };
     } catch (error) {
       process.stderr.write(`${name}: ${error instanceof Error ? error.stack : String(error)}\n`);
       found.failed.push(name);

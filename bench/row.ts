@@ -48,7 +48,7 @@ export function judge({ ratio, judged, target }: Row): Verdict {
   return isMet ? "met" : "MISSED";
 }
 
-export function renderRows(rows: readonly Row[]): string {
+export function renderRows(rows: readonly Row[], sayVerdict: (row: Row) => string = judge): string {
   const table = [
     ["what", "measured", "against", "ratio", "target", ""],
     ...rows.map((row) => [
@@ -57,7 +57,7 @@ export function renderRows(rows: readonly Row[]): string {
       row.against,
       row.ratio === undefined ? "" : `${row.ratio.toPrecision(3)} x`,
       describeTarget(row.target),
-      judge(row),
+      sayVerdict(row),
     ]),
   ];
   return renderTable(table);

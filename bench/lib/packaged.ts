@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { reinsPath } from "./temp-host.ts";
 
 const root = dirname(dirname(reinsPath));
-const built = ["bin", "scripts", "src", "package.json", "LICENSE"];
+const built = ["bin", "scripts", "src", "web", "package.json", "package-lock.json", "LICENSE"];
 const projects = ["tsconfig.json", "tsconfig.client.json", "tsconfig.embedded.json"];
 
 /** The bundle as an installed package has it; the checkout's own dist/ stays as it is. Answers its `bin/reins`. */

@@ -4,12 +4,15 @@ export interface MemoryFacts {
   readonly rss_kib: number;
   /** Pages that others share count by their part. */
   readonly pss_kib: number;
+  /** What it wrote itself, in memory or swapped out: nobody else's coming or going changes it. */
+  readonly own_kib: number;
 }
 
 export function readMemory(pid: number): MemoryFacts {
   const text = readFileSync(`/proc/${pid}/smaps_rollup`, "latin1");
   const read = (name: string) => Number(new RegExp(`^${name}: +(\\d+) kB`, "m").exec(text)?.[1]);
-  return { rss_kib: read("Rss"), pss_kib: read("Pss") };
+  const own_kib = read("Anonymous") + read("Swap");
+  return { rss_kib: read("Rss"), pss_kib: read("Pss"), own_kib };
 }
 
 export function countDescriptors(pid: number): number {

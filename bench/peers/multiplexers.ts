@@ -85,7 +85,7 @@ function openMultiplexer(multiplexer: Multiplexer, version: string): Peer {
       const [program = "", ...args] = [...multiplexer.detached(dir.path, serial), ...argv];
       await run(program, args, { env });
     },
-    memory: () => pids().reduce((sum, pid) => sum + readMemory(pid).pss_kib, 0),
+    memory: () => pids().reduce((sum, pid) => sum + readMemory(pid).own_kib, 0),
     endIdle: () => endAll(pids),
     ...resource,
   };

@@ -49,7 +49,7 @@ export async function openReins(): Promise<Peer> {
     endIdle: async () => {
       for (const session_id of idle.splice(0)) await close(session_id);
     },
-    memory: () => readMemory(host.pid).pss_kib,
+    memory: () => readMemory(host.pid).own_kib,
     [Symbol.asyncDispose]: () => host[Symbol.asyncDispose](),
   };
 }

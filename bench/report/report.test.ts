@@ -19,7 +19,7 @@ function openDocs(): string {
 }
 
 function sectionOf(...rows: Row[]): Section {
-  return { machine, how: "Medians of 1.", rows };
+  return { machine, how: "Medians of 1.", is_try: false, rows };
 }
 
 const echo: Row = {
@@ -55,6 +55,14 @@ test("the page has machine, date, load, rows and verdicts", () => {
   expect(page).not.toContain("old");
 });
 
+test("a try shows its ratios and judges none of them", () => {
+  const dir = openDocs();
+  writeReport({ bench: { echo: { ...sectionOf(echo, grown), is_try: true } } }, dir);
+  const page = readFileSync(join(dir, "benchmarks.md"), "utf8");
+  expect(page).toMatch(/\| 3.00 x +\| <= 2 x \| not judged \|/);
+  expect(page).toMatch(/\| grown .*\| printed +\|/);
+});
+
 test("a row that is measured again takes the place of what it was, the others stay", () => {
   const dir = openDocs();
   writeReport({ bench: { echo: sectionOf(echo), grown: sectionOf(grown) } }, dir);
@@ -78,7 +86,7 @@ test("a load's table stands beside the rows of other runs", () => {
   const dir = openDocs();
   writeReport({ bench: { echo: sectionOf(echo) } }, dir);
   const table = [["when"], ["before"]];
-  writeReport({ load: { attach: { machine, how: "50 cycles.", table } } }, dir);
+  writeReport({ load: { attach: { machine, how: "50 cycles.", is_try: true, table } } }, dir);
   const page = readFileSync(join(dir, "benchmarks.md"), "utf8");
   expect(page).toMatch(/50 cycles\.\n\n\| when +\|\n\|-+\|\n\| before \|/);
   expect(page).toContain("| echo ");

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Machine, sayMachine } from "#bench/machine.ts";
-import { type Point, type Row, renderRows, renderTable } from "#bench/row.ts";
+import { judge, type Point, type Row, renderRows, renderTable } from "#bench/row.ts";
 import { type PlotName, plots } from "./plots.ts";
 import { renderPlot } from "./svg.ts";
 
@@ -12,6 +12,8 @@ import { renderPlot } from "./svg.ts";
 export interface Section {
   readonly machine: Machine;
   readonly how: string;
+  /** Too few runs or too small: its ratios are shown, and neither met nor missed. */
+  readonly is_try: boolean;
   readonly rows?: readonly Row[];
   readonly table?: readonly (readonly string[])[];
 }
@@ -54,10 +56,11 @@ export function replaceResults(page: string, results: string): string {
 export function renderResults(results: Results, drawn: readonly PlotName[]): string {
   const parts = [
     "## Ratios",
-    ...groupByRun(results.bench).map(
-      ({ said, sections }) =>
-        `${said}\n\n${renderRows(sections.flatMap(({ rows = [] }) => rows)).trimEnd()}`,
-    ),
+    ...groupByRun(results.bench).map(({ said, sections }) => {
+      const rows = sections.flatMap((section) => section.rows ?? []);
+      const isTry = sections.some(({ is_try }) => is_try);
+      return `${said}\n\n${renderRows(rows, isTry ? sayTry : judge).trimEnd()}`;
+    }),
     "## Plots",
     ...drawn.map((name) => `![${plots[name].title}](benchmarks/${name}.svg)`),
     "## Load",
@@ -67,6 +70,10 @@ export function renderResults(results: Results, drawn: readonly PlotName[]): str
     ),
   ];
   return `${parts.join("\n\n")}\n`;
+}
+
+function sayTry({ target }: Row): string {
+  return target === undefined ? "printed" : "not judged";
 }
 
 /** Rows of the same run stand under one sentence. */
