@@ -266,16 +266,20 @@ describe("8.11 events", () => {
     await using runtime = await create();
     await collect(runtime.run(say("Hello.")));
     const all: StreamItem<AnyEvent>[] = await Array.fromAsync(runtime.events({ follow: false }));
+    // The host may note something of its own behind the turn at any moment.
+    const last = Number(all.at(-1)?.id);
+    const idsOf = (events: readonly SseEvent[]) =>
+      events.map(({ id }) => Number(id)).filter((id) => id <= last);
     for (const [at, { id }] of all.entries()) {
-      const rest = all.slice(at + 1).map((item) => String(item.id));
+      const rest = all.slice(at + 1).map((item) => Number(item.id));
       const byQuery = await gateway.fetch(path(runtime, `since=${id}&follow=false`));
-      expect((await readEvents(byQuery)).map((event) => event.id)).toEqual(rest);
+      expect(idsOf(await readEvents(byQuery))).toEqual(rest);
     }
     const middle = all[Math.floor(all.length / 2)];
     const byHeader = await gateway.fetch(path(runtime, "follow=false"), {
       headers: { "Last-Event-ID": String(middle?.id) },
     });
-    const ids = (await readEvents(byHeader)).map(({ id }) => Number(id));
+    const ids = idsOf(await readEvents(byHeader));
     expect(ids).toEqual(all.map(({ id }) => Number(id)).filter((id) => id > Number(middle?.id)));
   });
 
