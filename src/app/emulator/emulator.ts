@@ -1,7 +1,7 @@
-import graphemes from "@xterm/addon-unicode-graphemes";
 import headless from "@xterm/headless";
 import { limits } from "#contract/limits.ts";
 import { COMBINED_CHARS, type Core, coreOf } from "./emulator-core.ts";
+import { UnicodeGraphemesAddon } from "./graphemes.ts";
 import { guardEmulator } from "./guards.ts";
 
 export interface ScreenSize {
@@ -36,7 +36,7 @@ export class Emulator implements Disposable {
       logLevel: "off",
     });
     // As wide as the page draws them: an emoji of several parts is one, of two cells.
-    this.terminal.loadAddon(new graphemes.UnicodeGraphemesAddon());
+    this.terminal.loadAddon(new UnicodeGraphemesAddon());
     this.core = coreOf(this.terminal);
     guardEmulator(this.terminal);
   }
