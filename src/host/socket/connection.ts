@@ -211,14 +211,18 @@ export class Connection {
    */
   #sendSoon(bytes: Buffer): void {
     this.#soon.push(bytes);
-    this.#soonTimer ??= setTimeout(() => this.#send(NO_BYTES), SOON_MS);
+    this.#soonTimer ??= setTimeout(() => this.#sendLate(), SOON_MS);
+  }
+
+  /** The timer is left alone when something takes the answers along: to set one for each key costs more. */
+  #sendLate(): void {
+    this.#soonTimer = undefined;
+    if (this.#soon.length > 0) this.#send(NO_BYTES);
   }
 
   #send(given: Buffer, sent?: () => void): void {
     const bytes = this.#soon.length === 0 ? given : Buffer.concat([...this.#soon, given]);
-    clearTimeout(this.#soonTimer);
-    this.#soonTimer = undefined;
-    this.#soon = [];
+    if (this.#soon.length > 0) this.#soon = [];
     if (!this.#socket.writable) return;
     if (this.#socket.writableLength > UNREAD_BYTES) {
       this.#deps.log.warn("a client does not read and is cut off", {

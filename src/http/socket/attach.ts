@@ -267,13 +267,14 @@ class AttachedSocket implements OpenSocket {
     this.#underWay += 1;
     let id: string | undefined;
     try {
-      const value = isBinary ? this.#parseBinary(bytes) : parseJson(bytes);
-      id = findId(value);
-      const frame = parseRequest(ClientFrame, value);
-      // In order: whoever waits here goes on in the order in which it came.
-      await this.#serve(frame, this.#seat ?? (await this.#seated.promise));
-      if (frame.type === "ping") this.#say({ type: "pong", ...(id === undefined ? {} : { id }) });
-      else if (id !== undefined) this.#say({ type: "ack", id });
+      if (isBinary) {
+        const typed = this.#parseBinary(bytes);
+        await (this.#seat ?? (await this.#seated.promise)).type(typed, undefined);
+      } else {
+        const value = parseJson(bytes);
+        id = findId(value);
+        await this.#answer(parseRequest(ClientFrame, value), id);
+      }
     } catch (error) {
       const { code, message } = sayFault(error);
       if (code === "internal") this.#deps.onError(error);
@@ -281,6 +282,13 @@ class AttachedSocket implements OpenSocket {
     }
     this.#underWay -= 1;
     this.#leave();
+  }
+
+  async #answer(frame: ClientFrame, id: string | undefined): Promise<void> {
+    // In order: whoever waits here goes on in the order in which it came.
+    await this.#serve(frame, this.#seat ?? (await this.#seated.promise));
+    if (frame.type === "ping") this.#say({ type: "pong", ...(id === undefined ? {} : { id }) });
+    else if (id !== undefined) this.#say({ type: "ack", id });
   }
 
   async #serve(frame: ClientFrame, seat: Seat): Promise<void> {
@@ -310,7 +318,7 @@ class AttachedSocket implements OpenSocket {
   }
 
   /** `0 · offset (ignored) · bytes`: what was typed, as it is. */
-  #parseBinary(bytes: Buffer): unknown {
+  #parseBinary(bytes: Buffer): Buffer {
     if (!this.#attaching.isBinary)
       throw new Fault("invalid_request", `binary frames need the sub-protocol ${BINARY_PROTOCOL}`);
     if (bytes.length <= STDIN_HEADER_BYTES || bytes[0] !== STDIN_CHANNEL)
@@ -318,8 +326,7 @@ class AttachedSocket implements OpenSocket {
         "invalid_request",
         "a binary frame is channel 0, an offset of 8 bytes, then what is typed",
       );
-    const data = bytes.subarray(STDIN_HEADER_BYTES).toString("base64");
-    return { type: "stdin", data, encoding: "base64" };
+    return bytes.subarray(STDIN_HEADER_BYTES);
   }
 
   #say(frame: ServerFrame): void {

@@ -33,6 +33,8 @@ export class OutputPump implements Disposable {
   readonly #subscriptions = new DisposableStack();
   #cursor: number;
   #size: number;
+  /** Of a session that has ended, as far as we have looked. */
+  #end = 0;
   #isPumping = false;
   #isOver = false;
 
@@ -74,11 +76,11 @@ export class OutputPump implements Disposable {
   /** False when there is nothing more to do now. */
   #step(): boolean {
     const { feed, frames, outbox } = this.#target;
-    const { watch, output } = feed;
+    const { watch } = feed;
     if (outbox.isFull) return false;
     // The state before the tail: an exit that we know of has told its tail before.
     const isEnd = watch.isClosed || hasEnded(watch.session);
-    const tail = isEnd ? Math.max(watch.tail, output.tail()) : watch.tail;
+    const tail = isEnd ? this.#findEnd() : watch.tail;
     const resize = feed.sizes.after(this.#size, watch.eventsTail);
     if (resize !== undefined && resize.offset <= this.#cursor) {
       this.#size = resize.serial;
@@ -96,6 +98,13 @@ export class OutputPump implements Disposable {
     if (frame.kind === "gap") this.#events.gap({ from: frame.from, to: frame.end });
     else outbox.send(frame.data, frame);
     return true;
+  }
+
+  /** The files are asked when what they said has been sent, not for each frame. */
+  #findEnd(): number {
+    const { watch, output } = this.#target.feed;
+    if (this.#cursor >= this.#end) this.#end = Math.max(watch.tail, output.tail());
+    return this.#end;
   }
 
   #finish(tail: number): void {
