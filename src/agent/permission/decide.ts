@@ -32,13 +32,10 @@ export interface Rules {
   readonly headless: boolean;
   /** What a hook before this call said. */
   readonly hook?: "allow" | "ask" | undefined;
-  /** Those of who started this agent: it may never do more. */
-  readonly within?: Rules | undefined;
 }
 
 export function decide(call: JudgedCall, rules: Rules): Ruling {
-  const read = readCall(call);
-  const ruling = decideWithin(read, call.hints, rules);
+  const ruling = decideBeforeAsking(readCall(call), call.hints, rules);
   if (ruling.kind !== "ask") return ruling;
   if (rules.safety === "restricted") {
     return deny(`${ruling.because}, and a session in the safety mode restricted never asks`);
@@ -50,22 +47,7 @@ export function decide(call: JudgedCall, rules: Rules): Ruling {
   );
 }
 
-/** The rules of a sub-agent with permissions of its own: what either denies or asks for is denied or asked for. */
-export function mergeForSubagent(parent: Rules, child: ParsedPermissions): Rules {
-  return { ...parent, team: child, within: parent };
-}
-
-const STRENGTH = { allow: 0, ask: 1, deny: 2 } as const;
-
-function decideWithin(call: ReadCall, hints: JudgedCall["hints"], rules: Rules): Ruling {
-  const own = decideOwn(call, hints, rules);
-  if (rules.within === undefined || own.kind === "deny") return own;
-  // A hook speaks about this call, whoever's rules are looked at.
-  const outer = decideWithin(call, hints, { ...rules.within, hook: rules.hook });
-  return STRENGTH[outer.kind] > STRENGTH[own.kind] ? outer : own;
-}
-
-function decideOwn(call: ReadCall, hints: JudgedCall["hints"], rules: Rules): Ruling {
+function decideBeforeAsking(call: ReadCall, hints: JudgedCall["hints"], rules: Rules): Ruling {
   return (
     judgeDenied(call, rules) ??
     judgeBySession(call, rules) ??
