@@ -96,6 +96,7 @@ export const limits = {
   subagents_deep: 8,
   background_agents: 16,
   identical_calls: 5,
+  event_hooks: 32,
   hook_ms: 60 * SECOND_MS,
   hook_output_bytes: 64 * KIB,
   tools_per_agent: 500,
@@ -105,5 +106,3 @@ export const limits = {
   list_default: 100,
   list_most: 1000,
 } as const;
-
-export type LimitName = keyof typeof limits;

@@ -58,6 +58,8 @@ test.each([
   ["team_roots: [teams]\n", 1],
   ["teams: { a: b.yaml }\n", 1],
   ["teams: { ../a: /b.yaml }\n", 1],
+  ["on_event:\n  - type: session.exit\n    command: cat\n", 2],
+  ["on_event:\n  - command: cat\n", 2],
   ["- a\n", 1],
 ])("%j is refused with its line", (text, line) => {
   expect(() => read(text)).toThrow(
@@ -66,6 +68,14 @@ test.each([
       details: expect.objectContaining({ line }),
     }),
   );
+});
+
+test("a hook for events that never happen is refused, and the nearest type named", () => {
+  expect(() => read("on_event:\n  - { type: session.exitd, command: cat }\n")).toThrow(
+    'on_event.0.type: there is no event of the type "session.exitd"; did you mean session.exited?',
+  );
+  const every = { type: "*", command: "cat" };
+  expect(read(`on_event: [${JSON.stringify(every)}]`)).toEqual({ on_event: [every] });
 });
 
 test("flags are named as they were typed, and TLS needs both of its files", () => {

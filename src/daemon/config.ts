@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { type Document, LineCounter, parseDocument } from "yaml";
 import * as z from "zod";
+import { findWrongType } from "#app/event-types.ts";
 import { isErrno } from "#base/errno.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
@@ -9,13 +10,19 @@ import { parseListen } from "./listen.ts";
 
 const PASSTHROUGH_NAMES = 200;
 const TEAM_ROOTS = 100;
-const EVENT_HOOKS = 32;
 const TEAM_NAME = /^[A-Za-z0-9][\w.-]*$/;
 const Path = z.string().refine(isAbsolute, "must be an absolute path");
 const Url = z
   .url({ protocol: /^https?$/, message: "must be an address such as https://reins.example.org" })
   // What is no address at all has been said before.
   .refine((text) => ["", "/"].includes(URL.parse(text)?.pathname ?? ""), "must have no path");
+const EventType = z
+  .string()
+  .max(limits.name_chars)
+  .check(({ value, issues }) => {
+    const message = findWrongType(value);
+    if (message !== undefined) issues.push({ code: "custom", input: value, message });
+  });
 
 /** `config.yaml` of the data directory. Flags of `reins serve` come before it. */
 export const Config = z.strictObject({
@@ -55,11 +62,11 @@ export const Config = z.strictObject({
   on_event: z
     .array(
       z.strictObject({
-        type: z.string().min(1).max(limits.name_chars),
+        type: EventType,
         command: z.string().min(1).max(limits.path_bytes),
       }),
     )
-    .max(EVENT_HOOKS)
+    .max(limits.event_hooks)
     .optional(),
   /** Name → file, besides those in the folder `teams` of the data directory. */
   teams: z

@@ -2,6 +2,7 @@ import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { findDataDir } from "#cli/context.ts";
 import { Fault } from "#contract/fault.ts";
+import { limits } from "#contract/limits.ts";
 
 /** A command that is told what happens in a run. */
 export interface EventHook {
@@ -10,11 +11,7 @@ export interface EventHook {
   readonly command: string;
 }
 
-export const EVERY_EVENT = "*";
-/** Of one run, those of the config file among them. */
-const HOOKS = 32;
 const FALLBACK_SHELL = "/bin/sh";
-const SOME_TYPES = "turn.ended, approval.requested, error and session.exited; * is every one";
 
 /**
  * Those of the flags, then those of the config file. What is wrong is found before anything is started. Somebody has to
@@ -33,8 +30,11 @@ export async function readEventHooks(
   const flags = words.map((word) => parseEventHook(word));
   if (flags.length > 0) await checkTypes(flags);
   const hooks = [...flags, ...(await readConfigHooks())];
-  if (hooks.length <= HOOKS) return hooks;
-  throw new Fault("invalid_request", `--on-event: a run has at most ${HOOKS} hooks`);
+  if (hooks.length <= limits.event_hooks) return hooks;
+  throw new Fault(
+    "invalid_request",
+    `--on-event: a run has at most ${limits.event_hooks} hooks, those of config.yaml among them`,
+  );
 }
 
 /** `TYPE=CMD`, split at the first `=`: a command may have more of them. */
@@ -49,22 +49,13 @@ export function parseEventHook(word: string): EventHook {
   );
 }
 
-/** A hook for what never happens would never be heard of again. Loaded only where there are flags. */
+/** Loaded only where there are flags; those of the config file are checked where it is read. */
 async function checkTypes(hooks: readonly EventHook[]): Promise<void> {
-  const [{ agentEventTypes }, { sessionEventTypes }, { findNearest }] = await Promise.all([
-    import("#contract/agent/events.ts"),
-    import("#contract/events.ts"),
-    import("#base/nearest.ts"),
-  ]);
-  const known: readonly string[] = [...sessionEventTypes, ...agentEventTypes];
-  const wrong = hooks.find(({ type }) => type !== EVERY_EVENT && !known.includes(type));
-  if (wrong === undefined) return;
-  const nearest = findNearest(wrong.type, known);
-  const meant = nearest === undefined ? `some are ${SOME_TYPES}` : `did you mean ${nearest}?`;
-  throw new Fault(
-    "invalid_request",
-    `--on-event: there is no event of the type ${JSON.stringify(wrong.type)}; ${meant}`,
-  );
+  const { findWrongType } = await import("#app/event-types.ts");
+  for (const { type } of hooks) {
+    const wrong = findWrongType(type);
+    if (wrong !== undefined) throw new Fault("invalid_request", `--on-event: ${wrong}`);
+  }
 }
 
 /** Most have none, and then nothing is loaded for it. */

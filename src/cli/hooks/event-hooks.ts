@@ -1,10 +1,11 @@
+import { EVERY_EVENT } from "#app/event-types.ts";
 import type { Clock } from "#base/clock.ts";
 import { type FollowedEvent, followEvents } from "#cli/control/follow-events.ts";
 import type { Place } from "#cli/place/place.ts";
 import { printable } from "#cli/printable.ts";
 import { asFault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
-import { EVERY_EVENT, type EventHook } from "./event-hook.ts";
+import type { EventHook } from "./event-hook.ts";
 import { Slots } from "./slots.ts";
 
 /** What runs a line in a shell; loaded only where there are hooks. */
