@@ -21,14 +21,17 @@ export const LATE_EXIT = 124;
 
 const LEAVING = ["SIGHUP", "SIGTERM"] as const;
 const RETRY_MS = 50;
+const AWAY =
+  "the server is away; Ctrl-C reaches the program when it is back, and once more leaves it alone";
 
 /** As much of a session as a pipeline needs, wherever it is. */
 export interface PipedSession {
   readonly session_id: Session["session_id"];
   /** What it prints, up to its exit. */
   chunks(signal: AbortSignal): AsyncIterable<LogChunk>;
-  interrupt(): Promise<unknown>;
-  input(said: PipedInput): Promise<unknown>;
+  /** A server that is away hears of it when it is back; `onAway` is told that this takes a while. */
+  interrupt(asking: { readonly signal: AbortSignal; onAway(): void }): Promise<unknown>;
+  input(said: PipedInput, signal: AbortSignal): Promise<unknown>;
   /** As it is now. */
   look(): Promise<Session>;
 }
@@ -88,33 +91,43 @@ interface Signals extends Disposable {
   readonly leftBy: NodeJS.Signals | undefined;
 }
 
-/** Ctrl-C is for the program; whoever ends us does not end it. */
+/** Ctrl-C is for the program; whoever ends us does not end it. Where Ctrl-C does not arrive, a second one leaves. */
 function onSignals(piped: PipedSession): Signals {
   const over = new AbortController();
+  const { signal } = over;
   let leftBy: NodeJS.Signals | undefined;
-  const interrupt = () => void piped.interrupt().catch(ignoreEnded);
-  const leave = (signal: NodeJS.Signals) => {
-    leftBy = signal;
+  let isAway = false;
+  const leave = (by: NodeJS.Signals) => {
+    leftBy = by;
     over.abort();
   };
+  const onAway = () => {
+    if (!isAway) process.stderr.write(`reins: ${AWAY}\n`);
+    isAway = true;
+  };
+  const tell = async () => {
+    try {
+      await piped.interrupt({ signal, onAway });
+    } catch (error) {
+      if (!signal.aborted && !hasEnded(error)) sayFault(error);
+    }
+    isAway = false;
+  };
+  const interrupt = () => void (isAway ? leave("SIGINT") : tell());
   process.on("SIGINT", interrupt);
-  for (const signal of LEAVING) process.on(signal, leave);
+  for (const each of LEAVING) process.on(each, leave);
   return {
-    over: over.signal,
+    over: signal,
     get leftBy() {
       return leftBy;
     },
     [Symbol.dispose]: () => {
       over.abort();
       process.off("SIGINT", interrupt);
-      for (const signal of LEAVING) process.off(signal, leave);
+      for (const each of LEAVING) process.off(each, leave);
       process.stdin.destroy();
     },
   };
-}
-
-function ignoreEnded(error: unknown): void {
-  if (!hasEnded(error)) sayFault(error);
 }
 
 function codeOf({ state, session_id }: Session): number {
@@ -132,20 +145,24 @@ async function forwardInput(piped: PipedSession, over: AbortSignal): Promise<voi
       const bytes: Buffer = chunk;
       for (let at = 0; at < bytes.length; at += limits.input_bytes) {
         const data_b64 = bytes.subarray(at, at + limits.input_bytes).toString("base64");
-        await sendPatiently(piped, { data_b64 });
+        await sendPatiently(piped, { data_b64 }, over);
       }
     }
-    await sendPatiently(piped, { eof: true });
+    await sendPatiently(piped, { eof: true }, over);
   } catch (error) {
     // When all is over stdin is closed under us, and the program takes no more.
     if (!over.aborted && !hasEnded(error)) sayFault(error);
   }
 }
 
-async function sendPatiently(piped: PipedSession, said: PipedInput): Promise<void> {
+async function sendPatiently(
+  piped: PipedSession,
+  said: PipedInput,
+  over: AbortSignal,
+): Promise<void> {
   for (;;) {
     try {
-      await piped.input(said);
+      await piped.input(said, over);
       return;
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== "queue_full") throw error;

@@ -73,6 +73,28 @@ test("a command that is followed over a server goes on when the server was kille
   });
 });
 
+test("Ctrl-C while the server is away is heard when it is back; a second one leaves", {
+  timeout: SLOW_MS,
+}, async () => {
+  await using reins = await openReins();
+  await using first = await openServer(reins);
+  const at = ["run", "--remote", first.door.url, "--cwd", reins.path];
+  const start = () => reins.start([...at, "--", "sh", "-c", "echo on; exec sleep 600"]);
+  const [kept, left] = [start(), start()];
+  await Promise.all([kept.says("on\n"), left.says("on\n")]);
+  await first.kill("SIGKILL");
+  for (const each of [kept, left]) each.child.kill("SIGINT");
+  await waitFor("both know that it is away", () =>
+    [kept, left].every((each) => each.stderr().includes("once more leaves")),
+  );
+  left.child.kill("SIGINT");
+  expect(await left.ended).toMatchObject({ code: 130, stderr: expect.stringContaining("goes on") });
+  await using _second = await openServer(reins, first.port);
+  expect(await kept.ended).toMatchObject({ code: 130 });
+  const states = (await reins.sessions()).map(({ state }) => state.kind);
+  expect(states.toSorted()).toEqual(["exited", "running"]);
+});
+
 test("what runs on a server is told where: a path there, or a task of it", {
   timeout: SLOW_MS,
 }, async () => {

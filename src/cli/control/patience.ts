@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import { isPassing } from "#client/refusal.ts";
 import { Fault } from "#contract/fault.ts";
 
 /** In a row. */
@@ -22,11 +23,9 @@ export class Patience {
   /** Waits before the next attempt; throws the error when it is not one that passes, or when it has lasted too long. */
   async endure(error: unknown): Promise<void> {
     this.#signal?.throwIfAborted();
-    const isPassing =
-      error instanceof Fault &&
-      (error.code === "host_unavailable" || error.code === "shutting_down");
     this.#attempts += 1;
-    if (!isPassing || this.#attempts >= ATTEMPTS) throw error;
+    const isWorthIt = error instanceof Fault && isPassing(error) && this.#attempts < ATTEMPTS;
+    if (!isWorthIt) throw error;
     await setTimeout(
       PAUSE_MS,
       undefined,
