@@ -1,20 +1,20 @@
 import { join } from "node:path";
-import { createAgentOperations } from "#app/agent/agent.ts";
-import { createAgents, interruptAgent } from "#app/agent/agents.ts";
-import type { AgentDeps } from "#app/agent/visible-agent.ts";
+import type { Team } from "#agent/team/team.ts";
+import { createAgents } from "#app/agent/agents.ts";
+import { createRuntimeOperations } from "#app/agent/runtime-operations.ts";
 import type { Caller } from "#app/caller.ts";
 import { openHostLink } from "#app/live/host-link.ts";
 import { SessionFeeds } from "#app/live/session-feeds.ts";
 import { createLocalDoor, type LocalDoor } from "#app/local-door.ts";
-import { createEventOperations } from "#app/read/events.ts";
 import { createExportOperations } from "#app/read/export.ts";
 import { createOutputOperations } from "#app/read/output.ts";
 import { openPatterns } from "#app/read/patterns.ts";
 import { createWaitOperations } from "#app/read/wait.ts";
 import { createScreenOperations } from "#app/screen/screen.ts";
 import { openScreens } from "#app/screen/screens.ts";
-import { createSessionOperations } from "#app/session.ts";
+import type { Places } from "#app/session.ts";
 import { systemClock } from "#base/clock.ts";
+import type { TeamSource } from "#contract/agent/spec.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { openHost } from "#host/start-host.ts";
 import { withoutMarks } from "#proc/environment.ts";
@@ -28,10 +28,17 @@ export interface LocalPlaceOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The user of this machine, and where he is. */
   readonly caller: Caller;
+  /** Absent: workspaces and tasks are the server's; who is here has been let in. */
+  readonly places?: Places | undefined;
+}
+
+export interface LocalPlace extends LocalDoor, AsyncDisposable {
+  /** All that is in a team, and not only what a chooser is told. */
+  readonly readTeam: (source: TeamSource) => Team;
 }
 
 /** Everything of this machine without a server. The host is started by the first call that needs it. */
-export function openLocalPlace(options: LocalPlaceOptions): LocalDoor & AsyncDisposable {
+export function openLocalPlace(options: LocalPlaceOptions): LocalPlace {
   const { command, env } = options;
   const stack = new AsyncDisposableStack();
   const dir = locateDataDir(options.dataDir);
@@ -46,8 +53,7 @@ export function openLocalPlace(options: LocalPlaceOptions): LocalDoor & AsyncDis
   const feeds = new SessionFeeds(link, dir.sessions);
   const screens = stack.use(openScreens({ sessionsFolder: dir.sessions, feeds, clock }));
   const patterns = stack.use(openPatterns());
-  // Workspaces are the server's; who is here has been let in.
-  const places = { hasWorkspace: () => true, findTask: () => undefined };
+  const places = options.places ?? { hasWorkspace: () => true, findTask: () => undefined };
   const agents = createAgents({
     ...{ link, feeds, command, clock, dataDir: dir.path, keyEnv: env },
     parkAfterMs: config.agent_idle_ms,
@@ -55,18 +61,16 @@ export function openLocalPlace(options: LocalPlaceOptions): LocalDoor & AsyncDis
     teams: { folder: join(dir.path, "teams"), named: config.teams ?? {}, roots: "*" },
   });
   const caller = { ...options.caller, env: withoutMarks(options.caller.env) };
-  const deps: AgentDeps = { link, feeds, agents, places };
   const door = createLocalDoor({
-    ...createSessionOperations(
-      { link, places, interruptAgent: (session) => interruptAgent(deps, caller, session) },
-      caller,
-    ),
+    ...createRuntimeOperations({ link, feeds, agents, places }, caller),
     ...createOutputOperations({ feeds, clock }, caller),
-    ...createEventOperations({ feeds }, caller),
     ...createScreenOperations({ feeds, screens }, caller),
     ...createWaitOperations({ feeds, patterns, clock }, caller),
     ...createExportOperations({ feeds }, caller),
-    ...createAgentOperations(deps, caller),
   });
-  return { ...door, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  return {
+    ...door,
+    readTeam: (source) => agents.teams.load(source, caller).team,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
 }

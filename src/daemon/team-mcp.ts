@@ -1,16 +1,17 @@
 import type { Writable } from "node:stream";
 import { systemClock } from "#base/clock.ts";
+import { createBackend } from "#contract/agent/create-backend.ts";
 import type { TeamSource } from "#contract/agent/spec.ts";
 import type { TeamSummary } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
 import { runMcpStdio, type StdioStreams } from "#mcp/stdio.ts";
 import type { ServedAgent, TeamServerDeps } from "#mcp/team/agent-tool.ts";
 import { createTeamServer } from "#mcp/team/team-server.ts";
-import { type LocalAgentsOptions, openLocalAgents } from "./local-agents.ts";
+import { type LocalPlaceOptions, openLocalPlace } from "./local-place.ts";
 import { findReadOnlyAgents } from "./read-only-agents.ts";
 import { createStderrLogger } from "./stderr-logger.ts";
 
-export interface TeamMcpOptions extends StdioStreams, LocalAgentsOptions {
+export interface TeamMcpOptions extends StdioStreams, LocalPlaceOptions {
   readonly stderr: Writable;
   readonly version: string;
   readonly source: TeamSource;
@@ -28,8 +29,8 @@ const TOOL_NAME_CHARS = 64;
 export async function runTeamMcp(options: TeamMcpOptions): Promise<void> {
   const { version, signal, source } = options;
   const log = createStderrLogger(options.stderr);
-  using local = openLocalAgents(options);
-  const { backend } = local;
+  await using local = openLocalPlace(options);
+  const backend = createBackend(local);
   const team = await backend.load({ source });
   const agents = chooseAgents(team, options, findReadOnlyAgents(local.readTeam(source)));
   const deps = {

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createLocalBackend } from "#app/agent/local-runtime.ts";
+import { createRuntimeOperations } from "#app/agent/runtime-operations.ts";
+import { createLocalDoor } from "#app/local-door.ts";
 import { createClient } from "#client/client.ts";
 import { openRemoteBackend } from "#client/runtime.ts";
+import { createBackend } from "#contract/agent/create-backend.ts";
 import type { Runtime, RuntimeBackend } from "#contract/agent/runtime.ts";
 import { workerPath } from "#test/harness/agent-worker.ts";
 import { inline, openTestAgents } from "#test/harness/agents.ts";
@@ -20,7 +22,9 @@ interface Place extends AsyncDisposable {
 async function openHere(): Promise<Place> {
   const agents = await openTestAgents();
   return {
-    backend: createLocalBackend(agents.deps, createTestCaller()),
+    backend: createBackend(
+      createLocalDoor(createRuntimeOperations(agents.deps, createTestCaller())),
+    ),
     createCommand: async () => (await agents.host.create({ command: "true" })).session_id,
     [Symbol.asyncDispose]: () => agents[Symbol.asyncDispose](),
   };

@@ -69,6 +69,18 @@ test("each prompt is a turn: answers on stdout, all else on stderr", async () =>
   expect(readFileSync(join(reins.path, "note.txt"), "utf8")).toBe("noted\n");
 });
 
+test("the worker of a run ends as soon as config.yaml has it", async () => {
+  await using own = await openReins();
+  mkdirSync(own.home, { recursive: true, mode: 0o700 });
+  writeFileSync(join(own.home, "config.yaml"), "agent_idle_ms: 50\n");
+  writeTeam(own);
+  succeed(await own.run(["run", "team.yaml", "--exec", "One."]));
+  await waitFor("it has ended by itself", async () => {
+    const [session] = await own.sessions();
+    return session?.state.kind === "exited" && session.state.exit_code === 0;
+  });
+});
+
 test("events are printed as they stand in the log, the error among them", async () => {
   writeTeam(reins);
   const { code, stdout } = await reins.run([

@@ -1,9 +1,11 @@
 import { openEmbeddedBackend } from "#agent/embedded/embedded-backend.ts";
-import { createLocalBackend } from "#app/agent/local-runtime.ts";
+import { createRuntimeOperations } from "#app/agent/runtime-operations.ts";
+import { createLocalDoor } from "#app/local-door.ts";
 import { systemClock } from "#base/clock.ts";
 import { silentLogger } from "#base/logger.ts";
 import { createClient } from "#client/client.ts";
 import { openRemoteBackend } from "#client/runtime.ts";
+import { createBackend } from "#contract/agent/create-backend.ts";
 import type { Runtime, RuntimeBackend } from "#contract/agent/runtime.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { StreamItem } from "#contract/operations.ts";
@@ -55,7 +57,9 @@ export async function openLocalPlace(): Promise<RuntimePlace> {
   await using stack = new AsyncDisposableStack();
   const workDir = stack.use(openTempDir()).path;
   const { deps } = stack.use(await openTestAgents({ command: [process.execPath, binPath] }));
-  const backend = createLocalBackend(deps, createTestCaller({ work_dir: workDir }));
+  const backend = createBackend(
+    createLocalDoor(createRuntimeOperations(deps, createTestCaller({ work_dir: workDir }))),
+  );
   return own({ backend, workDir }, stack);
 }
 

@@ -1,14 +1,17 @@
 import type { LocalDoor } from "#app/local-door.ts";
 import { describeCaller, findDataDir, ownCommand } from "#cli/context.ts";
 import type { Client } from "#client/client.ts";
-import type { Runtime } from "#contract/agent/runtime.ts";
+import type { Runtime, RuntimeBackend } from "#contract/agent/runtime.ts";
 import { openRemoteClient } from "./remote.ts";
+import { findTaskPlaces } from "./task-places.ts";
 
 /** Where sessions are: on this machine, or behind a server. A command asks both in the same words. */
 export interface Place extends LocalDoor, AsyncDisposable {
   /** Undefined on this machine without a server. */
   readonly address: string | undefined;
   readonly isRemote: boolean;
+  /** Teams and agent sessions there. */
+  readonly backend: RuntimeBackend;
   /** An agent session there. */
   runtime(sessionId: string): Promise<Runtime>;
 }
@@ -23,19 +26,22 @@ export interface PlaceOptions {
   readonly remote?: string | undefined;
   /** Of that server, when it is not the one that is found. */
   readonly token?: string | undefined;
+  /** What is started is for this task; a server looks for it itself. */
+  readonly task?: string | undefined;
 }
 
-export async function openPlace({ remote, token }: PlaceOptions = {}): Promise<Place> {
-  return remote === undefined ? await openHere() : await openRemotePlace({ remote, token });
+export async function openPlace({ remote, token, task }: PlaceOptions = {}): Promise<Place> {
+  return remote === undefined ? await openHere(task) : await openRemotePlace({ remote, token });
 }
 
-async function openHere(): Promise<Place> {
+async function openHere(task: string | undefined): Promise<Place> {
   const { openLocalPlace } = await import("#daemon/local-place.ts");
   const place = openLocalPlace({
     dataDir: findDataDir(),
     command: ownCommand(),
     env: process.env,
     caller: describeCaller(),
+    places: await findTaskPlaces(task),
   });
   return await withRuntime(place, { address: undefined, isRemote: false });
 }
@@ -69,5 +75,5 @@ async function withRuntime(
 ): Promise<Place> {
   const { createBackend } = await import("#contract/agent/create-backend.ts");
   const backend = createBackend(door);
-  return { ...door, ...where, runtime: (sessionId) => backend.open(sessionId) };
+  return { ...door, ...where, backend, runtime: (sessionId) => backend.open(sessionId) };
 }

@@ -1,13 +1,14 @@
+import type { Place } from "#cli/place/place.ts";
 import { printable } from "#cli/printable.ts";
 import type { TeamSummary } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
-import type { AgentPlace } from "./agent-place.ts";
 import { createAgentRequest } from "./agent-request.ts";
 import type { TeamPlan } from "./team-plan.ts";
+import { findSource } from "./team-source.ts";
 
 /** Checks the team and everything that would be asked of it; creates nothing. */
-export async function loadPlanned(place: AgentPlace, plan: TeamPlan): Promise<TeamSummary> {
-  const source = place.sourceOf(plan.team ?? "");
+export async function loadPlanned(place: Place, plan: TeamPlan): Promise<TeamSummary> {
+  const source = findSource(plan.team ?? "", place);
   const { isRemote } = place;
   const { model_overrides, prompt_files } = createAgentRequest({
     ...plan,

@@ -3,12 +3,12 @@ import { text } from "node:stream/consumers";
 import { sayFault } from "#cli/exit.ts";
 import { readEventHooks } from "#cli/hooks/event-hook.ts";
 import { openRunHooks } from "#cli/hooks/run-hooks.ts";
+import { openPlace, type Place } from "#cli/place/place.ts";
 import type { PendingListener } from "#cli/place/start-listener.ts";
-import { createTargetPlace, findSession } from "#cli/place/target.ts";
+import { findSession } from "#cli/place/target.ts";
 import { printable } from "#cli/printable.ts";
 import type { Runtime } from "#contract/agent/runtime.ts";
 import { Fault } from "#contract/fault.ts";
-import { type AgentPlace, openAgentPlace } from "./agent-place.ts";
 import { createAgentRequest } from "./agent-request.ts";
 import { createNotice, createPerson, createRefusal, Questions } from "./answers.ts";
 import { Conversation, settleOutcome } from "./conversation.ts";
@@ -16,6 +16,7 @@ import { sayAhead } from "./detached.ts";
 import { describeTeam, loadPlanned } from "./dry-run.ts";
 import { LineInput } from "./line-input.ts";
 import { EVERY_AGENT, parseTeamPlan, type TeamPlan } from "./team-plan.ts";
+import { findSource } from "./team-source.ts";
 import { createEventPrinter, createTextPrinter } from "./turn-printer.ts";
 
 /** `reins run TEAM`: the session goes on whatever becomes of this process. */
@@ -24,7 +25,7 @@ export async function runTeam(argv: readonly string[]): Promise<number> {
   const isPerson = !plan.isHeadless && !plan.json && process.stdin.isTTY && process.stdout.isTTY;
   const hooks = await readEventHooks(plan.onEvent, plan);
   if (plan.isDryRun) {
-    using there = await openAgentPlace(plan.remote);
+    await using there = await openPlace({ remote: plan.remote });
     process.stdout.write(describeTeam(await loadPlanned(there, plan), plan));
     return 0;
   }
@@ -32,7 +33,7 @@ export async function runTeam(argv: readonly string[]): Promise<number> {
   if (isSilent && !isPerson && !plan.isDetached) throw noPrompt();
   const prompts = await readPrompts(plan);
   using listener = await openListenerFor(plan);
-  using place = await openAgentPlace(plan.remote, plan.task);
+  await using place = await openPlace({ remote: plan.remote, task: plan.task });
   await using runtime = await openRuntime(place, plan);
   const { session_id } = runtime;
   await listener?.serve(session_id);
@@ -59,8 +60,8 @@ async function loadChat() {
   return chat.canChat() ? chat : undefined;
 }
 
-function listLive({ operations }: AgentPlace) {
-  return async () => (await operations["session.list"]({ state: "live" })).sessions;
+function listLive(place: Place) {
+  return async () => (await place.call("session.list", { state: "live" })).sessions;
 }
 
 async function openListenerFor({ listen }: TeamPlan): Promise<PendingListener | undefined> {
@@ -169,19 +170,15 @@ async function findWelcome(runtime: Runtime): Promise<string | undefined> {
   return welcome;
 }
 
-async function openRuntime(place: AgentPlace, plan: TeamPlan): Promise<Runtime> {
+async function openRuntime(place: Place, plan: TeamPlan): Promise<Runtime> {
   const { isRemote } = place;
   if (plan.session === undefined) {
-    const source = place.sourceOf(plan.team ?? "");
+    const source = findSource(plan.team ?? "", place);
     return await place.backend.create(
       createAgentRequest({ ...plan, session: undefined, isRemote, source }),
     );
   }
-  const { session_id: session } = await findSession(
-    createTargetPlace(place.operations),
-    plan.session,
-    { kind: "agent" },
-  );
+  const { session_id: session } = await findSession(place, plan.session, { kind: "agent" });
   const team = plan.team === undefined ? undefined : await loadPlanned(place, plan);
   const runtime = await place.backend.create(createAgentRequest({ ...plan, isRemote, session }));
   if (team !== undefined && (await runtime.startup()).team_id !== team.team_id)

@@ -1,5 +1,5 @@
-import { findLocalSource } from "./agent-place.ts";
 import { createAgentRequest } from "./agent-request.ts";
+import { findSource } from "./team-source.ts";
 
 type RunTeamMcp = typeof import("#daemon/team-mcp.ts")["runTeamMcp"];
 type Served = Omit<Parameters<RunTeamMcp>[0], "source" | "agents" | "request">;
@@ -10,7 +10,7 @@ export async function serveTeam(
   { team, agents }: { readonly team: string; readonly agents: readonly string[] },
 ): Promise<void> {
   const { runTeamMcp } = await import("#daemon/team-mcp.ts");
-  const source = findLocalSource(team);
+  const source = findSource(team, { isRemote: false });
   const same = { models: {}, promptFiles: [], workingDir: process.cwd(), isRemote: false };
   const unsaid = { safety: undefined, title: undefined };
   await runTeamMcp({
