@@ -141,12 +141,17 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
     usage: "reins logs [options] [ID]",
     options: [
       ["-f, --follow", "go on until the session has ended"],
+      ["-n, --tail N", "the last lines only"],
       ["--since N", "from this offset; `tail` is the end"],
       TO_OPTION,
       REMOTE_OPTION,
       JSON_OPTION,
     ],
-    examples: ["reins logs ses_4k2m", "reins logs -f --since tail ses_4k2m"],
+    examples: [
+      "reins logs ses_4k2m",
+      "reins logs -f --tail 20",
+      "reins logs -f --since tail ses_4k2m",
+    ],
     load: () => import("./logs.ts"),
   },
   close: {

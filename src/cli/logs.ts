@@ -1,8 +1,11 @@
 import { followOutput, openOutput } from "#app/follow-output.ts";
+import { findStart } from "#app/last-lines.ts";
 import type { Session } from "#contract/session.ts";
+import { readRange } from "#log/follow.ts";
+import type { LogSource } from "#log/log-source.ts";
 import { openLocal } from "./context.ts";
 import { hostGone } from "./exit.ts";
-import { parseOptions, parseSince, refuseWords } from "./options.ts";
+import { parseOptions, parseStart, refuseWords } from "./options.ts";
 import { createFrameWriter, createRawWriter } from "./output-writer.ts";
 import { createTargetPlace, findTarget } from "./place/target.ts";
 
@@ -10,13 +13,14 @@ export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseOptions(argv, {
     follow: { type: "boolean", short: "f" },
     since: { type: "string" },
+    tail: { type: "string", short: "n" },
     to: { type: "string" },
     remote: { type: "string" },
     json: { type: "boolean" },
   });
   refuseWords(positionals.slice(1));
   const [word = values.to] = positionals;
-  const since = parseSince(values.since);
+  const start = parseStart(values);
   const isFollowing = values.follow === true;
   const interrupted = new AbortController();
   process.once("SIGINT", () => interrupted.abort());
@@ -24,20 +28,24 @@ export async function run(argv: readonly string[]): Promise<number> {
   if (values.remote !== undefined) {
     const { printRemoteLogs } = await import("./control/remote-logs.ts");
     const json = values.json === true;
-    await printRemoteLogs({ remote: values.remote, word, since, isFollowing, json, signal });
+    await printRemoteLogs({ remote: values.remote, word, start, isFollowing, json, signal });
     return 0;
   }
   using local = await openLocal();
   const { session_id } = await findTarget(createTargetPlace(local.operations), word);
   using watch = await local.host.watch(session_id);
   using source = openOutput(local.dir.sessions, session_id);
-  const from = since === "tail" ? watch.tail : (since ?? source.first());
+  const first = source.first();
+  const since = await findStart(start ?? first, {
+    ...{ first, tail: watch.tail },
+    read: (from, to) => readBytes(source, from, to),
+  });
   const writer =
     values.json === true
       ? createFrameWriter()
       : createRawWriter({ isHistory: process.stdout.isTTY });
   for await (const chunk of followOutput(source, watch, {
-    since: from,
+    since,
     until: isFollowing ? "final" : "now",
     signal,
   })) {
@@ -47,6 +55,12 @@ export async function run(argv: readonly string[]): Promise<number> {
   if (!isFinal(watch.session)) throw hostGone(session_id);
   await writer.end(watch.session);
   return 0;
+}
+
+/** What is no longer kept is passed over. */
+async function* readBytes(source: LogSource, from: number, to: number) {
+  for await (const chunk of readRange(source, from, { to, limit: to - from }))
+    if (chunk.kind === "bytes") yield chunk;
 }
 
 function isFinal({ state }: Session): boolean {

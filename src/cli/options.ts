@@ -1,4 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
+import type { OutputStart } from "#app/last-lines.ts";
 import { Fault } from "#contract/fault.ts";
 
 /** Options and words of a command; what is wrong is a fault that names it. */
@@ -65,4 +66,20 @@ export function parseSince(text: string | undefined): number | "tail" | undefine
     );
   }
   return offset;
+}
+
+/** Of what was printed: from an offset on, or the last lines; everything when neither is said. */
+export function parseStart({
+  since,
+  tail,
+}: {
+  readonly since?: string | undefined;
+  readonly tail?: string | undefined;
+}): OutputStart | undefined {
+  if (tail === undefined) return parseSince(since);
+  if (since !== undefined)
+    throw new Fault("invalid_request", "--tail and --since exclude each other");
+  const lines = Number(tail);
+  if (/^\d+$/.test(tail) && Number.isSafeInteger(lines)) return { lines };
+  throw new Fault("invalid_request", `--tail: ${JSON.stringify(tail)} is no number of lines`);
 }

@@ -46,6 +46,36 @@ test.concurrent("--since begins at an offset", async () => {
   expect(await since("tail")).toBe("");
 });
 
+test.concurrent("--tail begins with the last lines, whichever channel they are of", async () => {
+  await using reins = await openReins();
+  const until = (file: string) => `until test -e ${file}; do sleep 0.02; done`;
+  const script = `seq 1 50000; ${until("a")}; echo err >&2; ${until("b")}; printf last; ${until("go")}`;
+  const id = await reins.detach(["--", "sh", "-c", script]);
+  // One after the other: nobody knows in which order two pipes are read.
+  const goOnAt = async (bytes: number, file: string) => {
+    await waitFor("it has printed", async () => (await reins.session(id)).tail === bytes);
+    writeFileSync(join(reins.path, file), "");
+  };
+  await goOnAt(288_894, "a");
+  await goOnAt(288_898, "b");
+  await waitFor("all is printed", async () => (await reins.session(id)).tail === 288_902);
+  const tail = (count: string, ...more: readonly string[]) =>
+    reins.run(["logs", "--tail", count, ...more, id]);
+  expect(await tail("3")).toMatchObject({ code: 0, stdout: "50000\nlast", stderr: "err\n" });
+  expect(await tail("0")).toMatchObject({ code: 0, stdout: "", stderr: "" });
+  expect(succeed(await tail("99999")).length).toBe(288_894 + "last".length);
+  const following = reins.start(["logs", "-f", "-n", "1", id]);
+  await following.says("last");
+  writeFileSync(join(reins.path, "go"), "");
+  expect(await following.ended).toMatchObject({ code: 0, stdout: "last", stderr: "" });
+  for (const word of ["x", "1.5", "", "+1"])
+    expect(await tail(word)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^reins: --tail: /),
+    });
+  expect(await tail("1", "--since", "0")).toMatchObject({ code: 2, stdout: "" });
+});
+
 test.concurrent("--since outside of the log is refused with where it begins and ends", async () => {
   await using reins = await openReins();
   const id = await openEnded(reins);

@@ -145,6 +145,9 @@ test("logs -f over a server goes on until the exit, through the server's end", {
       ...["--", "sh", "-c", script],
     ]),
   ).trim();
+  const lines = (count: string) => reins.ask(["logs", "--tail", count, "--remote", url, id]);
+  await waitFor("it has begun", async () => succeed(await lines("2")) === "one\n");
+  expect(succeed(await lines("0"))).toBe("");
   const following = reins.start(["logs", "-f", "--remote", url, id]);
   const frames = reins.start(["logs", "-f", "--json", "--since", "tail", "--remote", url, id]);
   await following.says("one\n");

@@ -1,14 +1,16 @@
+import { findStart, type OutputStart, type PrintedOutput } from "#app/last-lines.ts";
 import { createFrameWriter, createRawWriter } from "#cli/output-writer.ts";
-import { openRemotePlace } from "#cli/place/place.ts";
+import { openRemotePlace, type Place } from "#cli/place/place.ts";
 import { choosePlace } from "#cli/place/records.ts";
 import { findTarget } from "#cli/place/target.ts";
 import { chunksOf } from "#cli/remote/remote-output.ts";
+import type { Session } from "#contract/session.ts";
 import { endOf } from "#log/log-source.ts";
 
 export interface RemoteLogs {
   readonly remote: string;
   readonly word: string | undefined;
-  readonly since: number | "tail" | undefined;
+  readonly start: OutputStart | undefined;
   readonly isFollowing: boolean;
   readonly json: boolean;
   readonly signal: AbortSignal;
@@ -19,7 +21,11 @@ export async function printRemoteLogs(logs: RemoteLogs): Promise<void> {
   const { remote, isFollowing, json, signal } = logs;
   await using place = await openRemotePlace({ ...choosePlace({ remote }), remote });
   const session = await findTarget(place, logs.word);
-  const since = logs.since === "tail" ? session.tail : logs.since;
+  const output: PrintedOutput = {
+    ...{ first: session.first_offset, tail: session.tail },
+    read: (from, to) => readBytes(place, session, { from, to }),
+  };
+  const since = logs.start === undefined ? undefined : await findStart(logs.start, output);
   const writer = json ? createFrameWriter() : createRawWriter({ isHistory: process.stdout.isTTY });
   const until = isFollowing ? Number.POSITIVE_INFINITY : session.tail;
   if ((since ?? session.first_offset) >= until) return;
@@ -30,4 +36,25 @@ export async function printRemoteLogs(logs: RemoteLogs): Promise<void> {
   }
   if (signal.aborted) return;
   await writer.end(await place.call("session.get", { session_id: session.session_id }));
+}
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What is no longer kept is passed over. */
+async function* readBytes(place: Place, { session_id }: Session, { from, to }: Range) {
+  for (let next = from; next < to; ) {
+    const {
+      offset,
+      bytes,
+      next: end,
+    } = await place.output({
+      ...{ session_id, since: next, limit: to - next },
+    });
+    if (end <= next) return;
+    yield { offset, bytes };
+    next = end;
+  }
 }
