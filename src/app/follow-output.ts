@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { hasEnded, isFinal } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
 import type { Watch } from "#host/socket/watch.ts";
 import { readRange } from "#log/follow.ts";
@@ -32,23 +33,22 @@ export async function* followOutput(
   let next = since;
   for (;;) {
     // The state before the tail: an exit that we know of has told its tail before.
-    const isOver = watch.isClosed || until === "now" || hasEnded(watch.session, until);
+    const isLastLook = watch.isClosed || until === "now" || isOver(watch.session, until);
     const tail = watch.isClosed ? Math.max(watch.tail, source.tail()) : watch.tail;
     for await (const chunk of readRange(source, next, { to: tail, limit: CHUNK_BYTES })) {
       if (signal?.aborted === true) return;
       yield chunk;
       next = endOf(chunk);
     }
-    if (isOver || signal?.aborted === true) return;
+    if (isLastLook || signal?.aborted === true) return;
     const reached = next;
     await watch.until(
-      ({ tail: moved, session }) => moved > reached || hasEnded(session, until),
+      ({ tail: moved, session }) => moved > reached || isOver(session, until),
       waiting,
     );
   }
 }
 
-function hasEnded({ state }: Session, until: FollowOutput["until"]): boolean {
-  if (state.kind === "lost") return true;
-  return state.kind === "exited" && (until === "exit" || state.final);
+function isOver(session: Session, until: FollowOutput["until"]): boolean {
+  return until === "exit" ? hasEnded(session) : isFinal(session);
 }

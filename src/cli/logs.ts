@@ -1,6 +1,6 @@
 import { followOutput, openOutput } from "#app/follow-output.ts";
 import { findStart } from "#app/last-lines.ts";
-import type { Session } from "#contract/session.ts";
+import { isFinal } from "#contract/ended.ts";
 import { readRange } from "#log/follow.ts";
 import type { LogSource } from "#log/log-source.ts";
 import { openLocal } from "./context.ts";
@@ -61,8 +61,4 @@ export async function run(argv: readonly string[]): Promise<number> {
 async function* readBytes(source: LogSource, from: number, to: number) {
   for await (const chunk of readRange(source, from, { to, limit: to - from }))
     if (chunk.kind === "bytes") yield chunk;
-}
-
-function isFinal({ state }: Session): boolean {
-  return state.kind === "lost" || (state.kind === "exited" && state.final);
 }

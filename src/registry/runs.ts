@@ -1,3 +1,4 @@
+import { isLive } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
 import { compareNewest, type RunRecord } from "./run-record.ts";
 import { normalizeAddress } from "./target-word.ts";
@@ -28,10 +29,6 @@ export function joinRuns(sessions: readonly Session[], records: readonly RunReco
 /** A session that another one started is a part of that one's run. */
 export function isRun({ parent_session_id }: Pick<Session, "parent_session_id">): boolean {
   return parent_session_id === null;
-}
-
-export function isLive({ state }: Pick<Session, "state">): boolean {
-  return state.kind === "starting" || state.kind === "running";
 }
 
 export function findByAddress(

@@ -3,11 +3,12 @@ import type { SessionFeeds } from "#app/live/session-feeds.ts";
 import { TeamSources, type TeamSourcesDeps } from "#app/team/team-sources.ts";
 import { randomId } from "#base/random-id.ts";
 import type { WorkerInput, WorkerOutput, WorkerRequestType } from "#contract/agent/requests.ts";
+import { isLive } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { isParked, type Session } from "#contract/session.ts";
 import { AgentViews } from "./agent-views.ts";
 import type { LaunchDeps } from "./launch.ts";
-import { AgentLives, isLive } from "./revive.ts";
+import { AgentLives } from "./revive.ts";
 import { WorkerLink, type WorkerLinkDeps, type WorkerRequest } from "./worker-link.ts";
 
 export interface AgentsDeps extends WorkerLinkDeps, LaunchDeps {

@@ -1,6 +1,7 @@
 import type { Caller } from "#app/caller.ts";
 import type { SessionFeed } from "#app/live/session-feeds.ts";
 import type { AgentSpec } from "#contract/agent/spec.ts";
+import { isLive } from "#contract/ended.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
@@ -137,10 +138,6 @@ export class AgentLives {
       throw isWorkerEnded(error) ? neverAnswered(feed) : error;
     }
   }
-}
-
-export function isLive({ state }: Pick<Session, "state">): boolean {
-  return state.kind === "starting" || state.kind === "running";
 }
 
 function neverBegan({ session_id }: Session): Fault {

@@ -1,7 +1,8 @@
 import { addAbortListener } from "node:events";
 import type { SessionFeed } from "#app/live/session-feeds.ts";
-import { hostGone, isFinal } from "#app/read/wait-scan.ts";
+import { hostGone } from "#app/read/wait-scan.ts";
 import type { Clock } from "#base/clock.ts";
+import { isFinal } from "#contract/ended.ts";
 
 /** One who listens to a session until his signal comes. */
 export interface Listening {
@@ -17,9 +18,9 @@ export interface Listening {
 export async function waitForQuiet(listening: Listening, quietMs: number): Promise<boolean> {
   const { feed, signal } = listening;
   while (!signal.aborted) {
-    if (isFinal(feed.session.state)) return true;
+    if (isFinal(feed.session)) return true;
     const heard = await waitForOutput(listening, { beyond: feed.watch.tail, longestMs: quietMs });
-    if (!heard && !signal.aborted && !isFinal(feed.session.state)) return true;
+    if (!heard && !signal.aborted && !isFinal(feed.session)) return true;
   }
   return false;
 }
@@ -32,11 +33,11 @@ export async function waitForOutput(
   const { watch } = feed;
   const silence = new AbortController();
   using _timer = clock.timer(longestMs, () => silence.abort());
-  await watch.until(({ tail, session }) => tail > beyond || isFinal(session.state), {
+  await watch.until(({ tail, session }) => tail > beyond || isFinal(session), {
     signal: AbortSignal.any([signal, silence.signal]),
   });
   if (watch.tail > beyond) return true;
-  const isOver = silence.signal.aborted || signal.aborted || isFinal(feed.session.state);
+  const isOver = silence.signal.aborted || signal.aborted || isFinal(feed.session);
   if (watch.isClosed && !isOver) throw hostGone(feed.session.session_id);
   return false;
 }

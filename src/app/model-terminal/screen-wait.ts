@@ -1,11 +1,11 @@
 import type { SessionFeed } from "#app/live/session-feeds.ts";
 import type { Patterns } from "#app/read/patterns.ts";
-import { hostGone, isFinal, type WaitEnding } from "#app/read/wait-scan.ts";
+import { hostGone, type WaitEnding } from "#app/read/wait-scan.ts";
 import type { Screens } from "#app/screen/screens.ts";
 import type { Clock } from "#base/clock.ts";
+import { hasEnded, isFinal } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import type { ScreenText } from "#contract/operations/screen.ts";
-import type { SessionState } from "#contract/session-state.ts";
 import type { ToolInput } from "#contract/tools/tools.ts";
 import { pause, waitForQuiet } from "./quiet.ts";
 import { lookAt, type Sight, toText } from "./terminal-view.ts";
@@ -73,8 +73,8 @@ async function waitForIdle({ deps, feed, ending }: ScreenWait, idleMs: number): 
 
 async function waitForExit({ deps, feed, ending }: ScreenWait): Promise<Outcome> {
   const { watch } = feed;
-  await watch.until(({ session }) => hasEnded(session.state), ending);
-  const matched = hasEnded(feed.session.state);
+  await watch.until(({ session }) => hasEnded(session), ending);
+  const matched = hasEnded(feed.session);
   if (!matched && watch.isClosed && !ending.isOver) throw hostGone(feed.session.session_id);
   return { matched, sight: await lookAt(deps.screens, feed) };
 }
@@ -91,9 +91,9 @@ async function waitForScreen(
     const drawn = deps.clock.monotonic();
     const sight = await lookAt(deps.screens, feed);
     if (await isWanted(sight.screen)) return { matched: true, sight };
-    if (isFinal(sight.state) || ending.isOver) return { matched: false, sight };
+    if (isFinal(sight) || ending.isOver) return { matched: false, sight };
     if (isClosed) throw hostGone(feed.session.session_id);
-    await watch.until(({ tail, session }) => tail > seen || isFinal(session.state), { signal });
+    await watch.until(({ tail, session }) => tail > seen || isFinal(session), { signal });
     const left = REDRAW_MS - (deps.clock.monotonic() - drawn);
     if (left > 0) await pause(deps.clock, left, signal);
   }
@@ -112,10 +112,6 @@ function readings(screen: ScreenText): string[] {
   const plain = toText(screen);
   const prompted = lines.slice(0, Math.max(row + 1, plain.split("\n").length)).join("\n");
   return prompted === plain ? [plain] : [plain, prompted];
-}
-
-function hasEnded(state: SessionState): boolean {
-  return state.kind === "exited" || state.kind === "lost";
 }
 
 /** What a wait of this kind cannot do without. */

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { type Caller, chooseWorkspace, workspaceNotFound } from "#app/caller.ts";
 import { refuseOurNames } from "#app/session.ts";
+import { isLive } from "#contract/ended.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
@@ -11,7 +12,7 @@ import type { HostCreate } from "#host/socket/methods.ts";
 import { type CommandPlan, planCommand } from "./background.ts";
 import { dumpsFile } from "./file-dump.ts";
 import { quietEnvironment } from "./quiet-environment.ts";
-import { type Draft, durationOf, isLive, readProcess, toResult } from "./result.ts";
+import { type Draft, durationOf, readProcess, toResult } from "./result.ts";
 import { PROCESS_LABEL, type ProcessDeps, recordAction } from "./visible-process.ts";
 import { waitFor } from "./waiting.ts";
 
@@ -59,7 +60,7 @@ export async function execute(
   deps.onStarted?.(session);
   onStarted?.(session.session_id);
   const run: Run = { input, plan, wait_ms, isBackground, session };
-  if (isBackground && isLive(session.state)) return describeStarted(deps, run);
+  if (isBackground && isLive(session)) return describeStarted(deps, run);
   return await follow(deps, caller, { run, signal });
 }
 

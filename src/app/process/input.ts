@@ -1,7 +1,7 @@
 import type { Caller } from "#app/caller.ts";
+import { isLive } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import type { ToolInput, ToolOutput } from "#contract/tools/tools.ts";
-import { isLive } from "./result.ts";
 import { openVisibleProcess, type ProcessDeps, recordAction } from "./visible-process.ts";
 
 type Result = ToolOutput<"process_input">;
@@ -23,7 +23,7 @@ export async function typeInto(
       "invalid_request",
       "this process reads no input; start it with tty: true to type into it",
     );
-  if (!isLive(session.state)) return HAS_EXITED;
+  if (!isLive(session)) return HAS_EXITED;
   const bytes = Buffer.from(keys);
   const host = await deps.link.connect();
   const request = { session_id: process_id, data_b64: bytes.toString("base64"), eof };

@@ -1,4 +1,5 @@
 import type { Caller } from "#app/caller.ts";
+import { isLive } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
@@ -6,7 +7,6 @@ import type { ProcessEntry } from "#contract/tools/process.ts";
 import type { ToolInput, ToolOutput } from "#contract/tools/tools.ts";
 import type { HostClient } from "#host/socket/client.ts";
 import type { HostList } from "#host/socket/methods.ts";
-import { isLive } from "./result.ts";
 import { PROCESS_LABEL, type ProcessDeps } from "./visible-process.ts";
 
 interface Listed {
@@ -68,7 +68,7 @@ async function describeEntry(
   const { session_id, state } = session;
   const tree = await host.call("session.tree", { session_id }).catch(ignoreRemoved);
   if (tree === undefined) return undefined;
-  const running = isLive(state);
+  const running = isLive({ state });
   const line = commandOf(session);
   const caption = line.trim().split("\n")[0]?.slice(0, limits.title_chars);
   const exit = state.kind === "exited" ? state : undefined;

@@ -54,10 +54,6 @@ export function toResult(draft: Draft): ProcessResult {
   return result;
 }
 
-export function isLive({ kind }: SessionState): boolean {
-  return kind === "starting" || kind === "running";
-}
-
 export function durationOf({ created_at, exited_at }: Session, clock: Clock): number {
   const end = exited_at === null ? clock.now() : Date.parse(exited_at);
   return Math.max(0, Math.round(end - Date.parse(created_at)));

@@ -3,12 +3,12 @@ import type { Caller } from "#app/caller.ts";
 import type { SessionFeed } from "#app/live/session-feeds.ts";
 import { openWaitEnding, type WaitEnding } from "#app/read/wait-scan.ts";
 import type { Clock } from "#base/clock.ts";
+import { isLive } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { SignalName } from "#contract/signals.ts";
 import type { SignalResult, ToolSignal } from "#contract/tools/process.ts";
 import type { ToolInput } from "#contract/tools/tools.ts";
-import { isLive } from "./result.ts";
 import { openVisibleProcess, type ProcessDeps, recordAction } from "./visible-process.ts";
 
 export const systemNames: Readonly<Record<ToolSignal, SignalName>> = {
@@ -66,7 +66,7 @@ async function untilReaped(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   using ending = openWaitEnding(clock, limits.tree_kill_ms, signal);
-  await watch.until(({ session }) => !isLive(session.state), ending);
+  await watch.until(({ session }) => !isLive(session), ending);
 }
 
 interface Tree {

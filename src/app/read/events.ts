@@ -1,6 +1,7 @@
 import type { Caller } from "#app/caller.ts";
 import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
 import { openVisibleFeed } from "#app/visible-session.ts";
+import { isFinal } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { Operations, StreamItem } from "#contract/operations.ts";
@@ -61,9 +62,7 @@ async function* followEvents(
 }
 
 function isClosedForGood(session: Session): boolean {
-  const { kind, state } = session;
-  if (kind !== "agent" || isParked(session)) return false;
-  return state.kind === "lost" || (state.kind === "exited" && state.final);
+  return session.kind === "agent" && isFinal(session) && !isParked(session);
 }
 
 interface ReadEvent {

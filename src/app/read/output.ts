@@ -4,10 +4,10 @@ import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
 import { openVisibleFeed } from "#app/visible-session.ts";
 import type { Clock } from "#base/clock.ts";
 import { channels } from "#contract/channels.ts";
+import { isFinal } from "#contract/ended.ts";
 import { limits } from "#contract/limits.ts";
 import type { OutputRange } from "#contract/operations/reading.ts";
 import type { OperationInput, Operations } from "#contract/operations.ts";
-import type { Session } from "#contract/session.ts";
 import { borrow } from "./range-buffers.ts";
 
 export interface OutputDeps {
@@ -40,11 +40,6 @@ export function resolveSince(feed: SessionFeed, since: number | "tail" | undefin
   // The files may be ahead of what the host has told us.
   if (since > feed.watch.tail) feed.output.read(since, { limit: 1 });
   return since;
-}
-
-/** No byte can come any more. */
-export function isFinal({ state }: Session): boolean {
-  return state.kind === "lost" || (state.kind === "exited" && state.final);
 }
 
 interface Patience {

@@ -1,5 +1,6 @@
 import { QuestionCursor } from "#app/live/open-questions.ts";
 import type { SessionFeed } from "#app/live/session-feeds.ts";
+import { hasEnded } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { isParked } from "#contract/session.ts";
 import { hostGone, type WaitEnding } from "./wait-scan.ts";
@@ -14,20 +15,20 @@ export async function waitForQuestion(feed: SessionFeed, ending: WaitEnding): Pr
     );
   const cursor = new QuestionCursor();
   for (;;) {
-    const isEnd = hasEnded(feed);
+    const isEnd = isOver(feed);
     const { isClosed } = watch;
     const to = isClosed ? Math.max(watch.eventsTail, events.tail()) : watch.eventsTail;
     await cursor.read(events, to, () => ending.throwIfAborted());
     const { isAsking } = cursor;
     if (isEnd || isAsking || ending.isOver) return isAsking && !isEnd;
     if (isClosed) throw hostGone(session.session_id);
-    await watch.until(({ eventsTail }) => eventsTail > to || hasEnded(feed), {
+    await watch.until(({ eventsTail }) => eventsTail > to || isOver(feed), {
       signal: ending.signal,
     });
   }
 }
 
-function hasEnded({ session }: SessionFeed): boolean {
-  const { kind } = session.state;
-  return (kind === "exited" || kind === "lost") && !isParked(session);
+/** For good: an agent that is parked may still ask. */
+function isOver({ session }: SessionFeed): boolean {
+  return hasEnded(session) && !isParked(session);
 }

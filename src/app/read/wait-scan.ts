@@ -1,8 +1,8 @@
 import { addAbortListener } from "node:events";
 import type { SessionFeed } from "#app/live/session-feeds.ts";
 import type { Clock } from "#base/clock.ts";
+import { isFinal } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
-import type { SessionState } from "#contract/session-state.ts";
 import { readRange } from "#log/follow.ts";
 import { endOf, type LogChunk, type MaybePromise } from "#log/log-source.ts";
 
@@ -49,7 +49,7 @@ export async function scan(
   let next = from;
   for (let isFirst = true; ; isFirst = false) {
     // The state before the tail: one that is final has told its tail before.
-    const isEnd = isFinal(feed.session.state);
+    const isEnd = isFinal(feed.session);
     const { isClosed } = watch;
     const to = isClosed ? Math.max(watch.tail, output.tail()) : watch.tail;
     const chunks = readRange(output, next, { to, limit: CHUNK_BYTES });
@@ -79,10 +79,6 @@ async function readPass(
   return next === undefined ? {} : { next };
 }
 
-export function isFinal(state: SessionState): boolean {
-  return state.kind === "lost" || (state.kind === "exited" && state.final);
-}
-
 /** Nothing matches across a gap. */
 async function take(scanner: Scanner, chunk: LogChunk): Promise<Found | undefined> {
   if (chunk.kind === "bytes") return await scanner.push(chunk.offset, chunk.bytes);
@@ -95,11 +91,11 @@ async function moreThan(
 ): Promise<void> {
   const { signal } = ending;
   const { watch } = feed;
-  await watch.until(({ tail, session }) => tail > next || isFinal(session.state), { signal });
+  await watch.until(({ tail, session }) => tail > next || isFinal(session), { signal });
   if (covered <= SMALL_COVERED_BYTES) return;
   const gathered = new AbortController();
   using _timer = clock.timer(GATHER_MS, () => gathered.abort());
-  await watch.until(({ tail, session }) => tail >= next + covered / 2 || isFinal(session.state), {
+  await watch.until(({ tail, session }) => tail >= next + covered / 2 || isFinal(session), {
     signal: AbortSignal.any([signal, gathered.signal]),
   });
 }

@@ -2,10 +2,10 @@ import type { Caller } from "#app/caller.ts";
 import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
 import { openVisibleFeed } from "#app/visible-session.ts";
 import type { Clock } from "#base/clock.ts";
+import { hasEnded } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { OperationInput, OperationOutput, Operations } from "#contract/operations.ts";
-import type { SessionState } from "#contract/session-state.ts";
 import type { Patterns } from "./patterns.ts";
 import { CONTEXT_BYTES, PatternScanner } from "./wait-pattern.ts";
 import { waitForQuestion } from "./wait-question.ts";
@@ -72,7 +72,7 @@ const kinds: Readonly<Record<Input["for"], (wait: Wait) => Promise<Outcome>>> = 
 
 async function waitForExit({ feed, ending }: Wait): Promise<Outcome> {
   const { watch } = feed;
-  await watch.until(({ session }) => hasEnded(session.state), ending);
+  await watch.until(({ session }) => hasEnded(session), ending);
   const { state } = feed.session;
   if (state.kind === "exited") return { matched: true, offset: state.tail, end: state.tail };
   if (state.kind !== "lost") refuseGone(feed, ending);
@@ -94,15 +94,14 @@ async function waitForIdle({ deps, feed, ending, input }: Wait): Promise<Outcome
   const { watch } = feed;
   for (;;) {
     const heard = watch.tail;
-    if (hasEnded(feed.session.state)) return atTail(feed, { matched: true });
+    if (hasEnded(feed.session)) return atTail(feed, { matched: true });
     const silence = new AbortController();
     using _timer = deps.clock.timer(input.idle_ms ?? 0, () => silence.abort());
-    await watch.until(({ tail, session }) => tail > heard || hasEnded(session.state), {
+    await watch.until(({ tail, session }) => tail > heard || hasEnded(session), {
       signal: AbortSignal.any([ending.signal, silence.signal]),
     });
     if (watch.tail > heard && !ending.isOver) continue;
-    if (silence.signal.aborted || hasEnded(feed.session.state))
-      return atTail(feed, { matched: true });
+    if (silence.signal.aborted || hasEnded(feed.session)) return atTail(feed, { matched: true });
     refuseGone(feed, ending);
     return atTail(feed, { matched: false });
   }
@@ -146,10 +145,6 @@ function startOf(feed: SessionFeed, since: Input["since"]): number {
   // Refused here, with what would have been right.
   feed.output.read(since, { limit: 1, tail: feed.watch.tail });
   return since;
-}
-
-function hasEnded(state: SessionState): boolean {
-  return state.kind === "exited" || state.kind === "lost";
 }
 
 function atTail({ watch }: SessionFeed, { matched }: { readonly matched: boolean }): Outcome {

@@ -1,5 +1,6 @@
 import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
 import type { Clock } from "#base/clock.ts";
+import { isFinal } from "#contract/ended.ts";
 
 /** The log keeps four times as much, so the screen is up to date long before what it needs is evicted. */
 export const WARM_STEP_BYTES = 16 * 1024 * 1024;
@@ -36,7 +37,8 @@ export class WarmSessions implements AsyncDisposable {
 
   /** Somebody asked for this session's screen, and it is drawn up to the offset. */
   touch({ session_id: sessionId, state }: SessionFeed["session"], offset: number): void {
-    if (isOver(state)) return;
+    // Nothing more is printed, so nothing more is evicted.
+    if (isFinal({ state })) return;
     const found = this.#warm.get(sessionId);
     found?.timer[Symbol.dispose]();
     const abort = found?.abort ?? new AbortController();
@@ -69,8 +71,8 @@ export class WarmSessions implements AsyncDisposable {
       let drawn = offset;
       while (!signal.aborted && !watch.isClosed) {
         const due = drawn + stepBytes;
-        await watch.until(({ tail, session }) => tail >= due || isOver(session.state), { signal });
-        if (signal.aborted || isOver(watch.session.state)) break;
+        await watch.until(({ tail, session }) => tail >= due || isFinal(session), { signal });
+        if (signal.aborted || isFinal(watch.session)) break;
         drawn = Math.max(await advance(feed), drawn);
       }
     } catch {
@@ -78,9 +80,4 @@ export class WarmSessions implements AsyncDisposable {
     }
     if (!signal.aborted) this.#forget(sessionId);
   }
-}
-
-/** Nothing more is printed, so nothing more is evicted. */
-function isOver(state: SessionFeed["session"]["state"]): boolean {
-  return state.kind === "lost" || (state.kind === "exited" && state.final);
 }

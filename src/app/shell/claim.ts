@@ -5,6 +5,7 @@ import type { SessionFeeds } from "#app/live/session-feeds.ts";
 import type { Places } from "#app/session.ts";
 import type { Clock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
+import { isLive } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import type { ShellRecords, ShellRow } from "#store/shells.ts";
@@ -86,10 +87,6 @@ export function endClaim(deps: ShellDeps, shellId: string, { run_id, session }: 
   if (savedDir !== undefined) store.update(shellId, { work_dir: savedDir, last_run_at });
   store.swapRunning(shellId, run_id, null);
   return isSaved;
-}
-
-export function isLive({ state }: Session): boolean {
-  return state.kind === "starting" || state.kind === "running";
 }
 
 export function runLabels(row: ShellRow, runId: string): Record<string, string> {

@@ -1,10 +1,11 @@
 import { followOutput } from "#app/follow-output.ts";
+import { isLive } from "#contract/ended.ts";
 import type { StreamItem } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
 import type { ShellEvent } from "#contract/shell.ts";
 import { endOf, type LogChunk } from "#log/log-source.ts";
 import { findRunId } from "./bash-driver.ts";
-import { endClaim, isLive, type ShellDeps } from "./claim.ts";
+import { endClaim, type ShellDeps } from "./claim.ts";
 import { OutputEvents } from "./output-events.ts";
 
 export interface FollowRun {

@@ -1,11 +1,12 @@
 import type { Caller } from "#app/caller.ts";
 import { randomId } from "#base/random-id.ts";
+import { isLive } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
 import type { ShellRow } from "#store/shells.ts";
 import { describeRun, findRunId } from "./bash-driver.ts";
-import { busy, endStaleClaim, isLive, markStarting, runLabels, type ShellDeps } from "./claim.ts";
+import { busy, endStaleClaim, markStarting, runLabels, type ShellDeps } from "./claim.ts";
 import { nearestDir, ShellFolder } from "./shell-folder.ts";
 import { getVisibleShell, shellNotFound } from "./visible-shell.ts";
 

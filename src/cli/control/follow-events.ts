@@ -1,8 +1,8 @@
 import type { Place } from "#cli/place/place.ts";
+import { hasEnded } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import { isParked, type Session } from "#contract/session.ts";
-import type { SessionState } from "#contract/session-state.ts";
 import { Patience } from "./patience.ts";
 
 export interface FollowedEvent {
@@ -31,17 +31,17 @@ export async function* followEvents(
   let next = since;
   for (;;) {
     const session = await patience.ask(() => place.call("session.get", { session_id }, { signal }));
-    const isOver = hasEnded(session);
+    const isLastLook = isOver(session);
     const before = next;
     try {
-      const asked = { session_id, since: next, follow: !isOver };
+      const asked = { session_id, since: next, follow: !isLastLook };
       for await (const { id, data, text } of place.stream("session.events", asked, { signal })) {
         next = id ?? next;
         patience.reset();
         yield { id: next, data, text: text ?? JSON.stringify(data) };
         if (isLast(session, data)) return;
       }
-      if (isOver) return;
+      if (isLastLook) return;
       // The host has gone: who asks next starts another one.
       if (next === before) await patience.endure(cutOff(session_id));
     } catch (error) {
@@ -51,16 +51,12 @@ export async function* followEvents(
 }
 
 /** Whether nothing more will happen to it. An agent may go on in another life. */
-export function hasEnded({ kind, state }: Pick<Session, "kind" | "state">): boolean {
-  return isEnd(state) && !isParked({ kind, state });
-}
-
-function isEnd(state: SessionState): boolean {
-  return state.kind === "exited" || state.kind === "lost";
+export function isOver(session: Pick<Session, "kind" | "state">): boolean {
+  return hasEnded(session) && !isParked(session);
 }
 
 function isLast({ kind }: Session, event: AnyEvent): boolean {
-  return event.type === "session.exited" && hasEnded({ kind, state: event.state });
+  return event.type === "session.exited" && isOver({ kind, state: event.state });
 }
 
 function cutOff(session_id: string): Fault {

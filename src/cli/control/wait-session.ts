@@ -1,4 +1,4 @@
-import { hasEnded } from "./follow-events.ts";
+import { isOver } from "./follow-events.ts";
 import { Patience } from "./patience.ts";
 import type { Outcome, Waiting } from "./wait-agent.ts";
 import type { Wanted } from "./wait-plan.ts";
@@ -18,7 +18,7 @@ export async function waitForSession(waiting: Waiting, wanted: Wanted): Promise<
     const timeout_ms = Math.round(Math.min(slice, leftMs()));
     const asked = { session_id, ...wanted, timeout_ms, ...(isLooking(wanted) ? { since } : {}) };
     const result = await patience.ask(() => place.call("session.wait", asked));
-    const ended = hasEnded({ kind, state: result.state });
+    const ended = isOver({ kind, state: result.state });
     if (result.matched || ended || leftMs() === 0) return { ...result, for: wanted.for, ended };
     if (isLooking(wanted)) since = result.end;
   }

@@ -1,10 +1,11 @@
 import type { SessionOperations } from "#app/session.ts";
+import { isLive } from "#contract/ended.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import type { OperationInput, OperationOutput } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
 import type { RunRecord } from "#registry/run-record.ts";
 import { SESSION_ID } from "#registry/run-record.ts";
-import { findByAddress, isLive, isRun } from "#registry/runs.ts";
+import { findByAddress, isRun } from "#registry/runs.ts";
 import { normalizeAddress, parseTarget } from "#registry/target-word.ts";
 import { listRecords } from "./records.ts";
 

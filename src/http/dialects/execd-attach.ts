@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { Caller } from "#app/caller.ts";
 import type { SessionFeed } from "#app/live/session-feeds.ts";
 import { openVisibleFeed } from "#app/visible-session.ts";
+import { isLive } from "#contract/ended.ts";
 import type { Shell } from "#contract/shell.ts";
 import { checkSince } from "#http/socket/attach.ts";
 import { unfinishedBytes } from "#http/socket/output-frames.ts";
@@ -9,12 +10,7 @@ import type { SocketDeps, SocketPlan } from "#http/socket/socket-plan.ts";
 import { getShell } from "./execd-context.ts";
 import { pastTheEnd } from "./execd-sessions.ts";
 import { ExecdSocket, takeSeat } from "./execd-socket.ts";
-import {
-  closeInteractive,
-  findInteractive,
-  isLive,
-  startInteractive,
-} from "./interactive-shell.ts";
+import { closeInteractive, findInteractive, startInteractive } from "./interactive-shell.ts";
 
 /**
  * `/ws/session/{id}`: the one client that steers the interactive shell of a session.

@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import * as z from "zod";
+import { isLive } from "#contract/ended.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import type { Shell } from "#contract/shell.ts";
@@ -15,7 +16,7 @@ import {
   TimeoutMs,
 } from "./execd-context.ts";
 import { describeExecution, type ExecdItem } from "./execd-events.ts";
-import { closeInteractive, findInteractive, isLive } from "./interactive-shell.ts";
+import { closeInteractive, findInteractive } from "./interactive-shell.ts";
 
 export const CreateSession = z.strictObject({ cwd: optional(Directory) });
 

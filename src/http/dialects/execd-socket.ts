@@ -2,6 +2,7 @@ import type { WebSocket } from "ws";
 import type { Caller } from "#app/caller.ts";
 import { openSeat, type Seat } from "#app/live/seat.ts";
 import type { SessionFeed } from "#app/live/session-feeds.ts";
+import { isLive } from "#contract/ended.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import { parseRequest } from "#contract/parse.ts";
 import type { Session } from "#contract/session.ts";
@@ -19,7 +20,6 @@ import {
   type ExecdServerFrame,
   frameCode,
 } from "./execd-frames.ts";
-import { isLive } from "./interactive-shell.ts";
 
 /** How that API tells that nobody knows. */
 const UNKNOWN_EXIT_CODE = -1;

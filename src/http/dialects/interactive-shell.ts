@@ -1,6 +1,7 @@
 import type { Caller } from "#app/caller.ts";
 import type { Gateway } from "#app/gateway.ts";
 import { INTERACTIVE_LABEL } from "#app/shell/claim.ts";
+import { isLive } from "#contract/ended.ts";
 import { asFault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import type { Shell } from "#contract/shell.ts";
@@ -70,10 +71,6 @@ export async function closeInteractive(
   const host = await link.connect();
   await host.call("session.close", { session_id, detail: "its session was deleted" });
   audit.record({ action: "session.closed", caller, workspace_id, target_id: session_id });
-}
-
-export function isLive({ state }: Session): boolean {
-  return state.kind === "starting" || state.kind === "running";
 }
 
 async function createInteractive(
