@@ -7,9 +7,13 @@ export function exitCodeOf(error: unknown): number {
   return faults[asFault(error).code].exit;
 }
 
+/** For people, who see the data on stdout and this beside it. */
+export function notice(sentence: string): void {
+  process.stderr.write(`reins: ${printable(sentence)}\n`);
+}
+
 export function sayFault(error: unknown): void {
-  const fault = asFault(error);
-  process.stderr.write(`reins: ${printable(fault.message)}\n`);
+  notice(asFault(error).message);
   // A bug: what is needed to find it.
   if (error instanceof Fault || !(error instanceof Error)) return;
   for (const line of (error.stack ?? "").split("\n")) process.stderr.write(`${printable(line)}\n`);

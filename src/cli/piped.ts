@@ -5,7 +5,7 @@ import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
 import type { LogChunk } from "#log/log-source.ts";
 import type { Local } from "./context.ts";
-import { exitCodeOf, hostGone, sayFault } from "./exit.ts";
+import { exitCodeOf, hostGone, notice, sayFault } from "./exit.ts";
 import { createFrameWriter, createRawWriter } from "./output-writer.ts";
 
 export interface PipedOptions {
@@ -73,12 +73,12 @@ export async function pipe(
   for await (const chunk of piped.chunks(over)) await writer.write(chunk);
   const { leftBy } = signals;
   if (leftBy !== undefined) {
-    process.stderr.write(`reins: left; ${session_id} goes on, reins attach brings you back\n`);
+    notice(`left; ${session_id} goes on, reins attach brings you back`);
     return 128 + constants.signals[leftBy];
   }
   const session = await piped.look();
   if (patience?.aborted === true && session.state.kind === "running") {
-    process.stderr.write(`reins: ${session_id} goes on, reins wait waits for its end\n`);
+    notice(`${session_id} goes on, reins wait waits for its end`);
     return LATE_EXIT;
   }
   await writer.end(session);
@@ -102,7 +102,7 @@ function onSignals(piped: PipedSession): Signals {
     over.abort();
   };
   const onAway = () => {
-    if (!isAway) process.stderr.write(`reins: ${AWAY}\n`);
+    if (!isAway) notice(AWAY);
     isAway = true;
   };
   const tell = async () => {

@@ -1,4 +1,3 @@
-import type { OperationOutput } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
 import type { SessionState } from "#contract/session-state.ts";
 import { findAnswering } from "#registry/answering.ts";
@@ -6,7 +5,7 @@ import { isRun, joinRuns, type Run } from "#registry/runs.ts";
 import { openLocal } from "./context.ts";
 import { parseOptions, refuseWords } from "./options.ts";
 import { choosePlace, listRecords } from "./place/records.ts";
-import { createTargetPlace, type TargetPlace } from "./place/target.ts";
+import { createTargetPlace, listSessions, type TargetPlace } from "./place/target.ts";
 import { printable } from "./printable.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
@@ -35,7 +34,7 @@ export async function run(argv: readonly string[]): Promise<number> {
 /** Not through a place, which loads more than people wait for. */
 async function listHere(isAll: boolean): Promise<Run[]> {
   using local = await openLocal();
-  const sessions = await listSessions(createTargetPlace(local.operations), isAll);
+  const sessions = await listShown(createTargetPlace(local.operations), isAll);
   return joinRuns(sessions, await findAnswering(listRecords()));
 }
 
@@ -43,24 +42,12 @@ async function listThere(remote: string, isAll: boolean): Promise<Run[]> {
   const { openPlace } = await import("./place/place.ts");
   await using place = await openPlace(choosePlace({ remote }));
   // Which runs have an address over there is known there alone.
-  return joinRuns(await listSessions(place, isAll), []);
+  return joinRuns(await listShown(place, isAll), []);
 }
 
-const PAGE = 1000;
-
 /** Runs that live; all of them are all sessions: also those that have ended, and the parts of runs. */
-async function listSessions(place: TargetPlace, isAll: boolean): Promise<readonly Session[]> {
-  const sessions: Session[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: OperationOutput<"session.list"> = await place.call("session.list", {
-      limit: PAGE,
-      ...(isAll ? {} : { state: "live" }),
-      ...(cursor === null ? {} : { cursor }),
-    });
-    sessions.push(...page.sessions);
-    cursor = page.cursor;
-  } while (cursor !== null);
+async function listShown(place: TargetPlace, isAll: boolean): Promise<readonly Session[]> {
+  const sessions = await Array.fromAsync(listSessions(place, isAll ? {} : { state: "live" }));
   return isAll ? sessions : sessions.filter(isRun);
 }
 

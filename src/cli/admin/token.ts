@@ -6,7 +6,7 @@ import { operations } from "#contract/operations.ts";
 import { parseRequest } from "#contract/parse.ts";
 import type { Token } from "#contract/token.ts";
 import { openRecords } from "./records.ts";
-import { collect, given, parseDuration, parseTyped, runEach, runVerb } from "./verbs.ts";
+import { collect, given, parseLifetime, parseTyped, runEach, runVerb } from "./verbs.ts";
 
 export function run(argv: readonly string[]): Promise<number> {
   return runVerb("token", { create, list, revoke }, argv);
@@ -38,7 +38,7 @@ async function create(argv: readonly string[]): Promise<number> {
       "invalid_request",
       "say whose it is and what it may: --user ID --role viewer|operator|admin",
     );
-  const expires_in_ms = expires === undefined ? undefined : parseDuration(expires, "--expires");
+  const expires_in_ms = expires === undefined ? undefined : parseLifetime(expires, "--expires");
   const asked = given({ user_id, role, workspaces, label, expires_in_ms });
   const input = parseTyped(typed, () => parseRequest(operations["token.create"].input, asked));
   using records = await openRecords(values["data-dir"]);

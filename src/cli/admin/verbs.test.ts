@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { collect, given, parseDuration } from "./verbs.ts";
+import { collect, given, parseLifetime } from "./verbs.ts";
 
 test("all pages of a list are read, each by the cursor of the one before", async () => {
   const asked: (string | undefined)[] = [];
@@ -18,11 +18,11 @@ test.each([
   ["30d", 2_592_000_000],
   ["2w", 1_209_600_000],
 ])("%s is %d ms", (text, ms) => {
-  expect(parseDuration(text, "--expires")).toBe(ms);
+  expect(parseLifetime(text, "--expires")).toBe(ms);
 });
 
 test.each(["", "30", "d", "1.5h", "-1d", "1y", "1 d", "1d!"])("%j is no time", (text) => {
-  expect(() => parseDuration(text, "--expires")).toThrow(/^--expires: .* is no time such as/);
+  expect(() => parseLifetime(text, "--expires")).toThrow(/^--expires: .* is no time such as/);
 });
 
 test("what was not given is left out", () => {

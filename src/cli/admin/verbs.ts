@@ -89,8 +89,8 @@ const unitsMs: Readonly<Record<string, number>> = {
   w: 7 * 86_400_000,
 };
 
-/** `30d`, `12h`, `1h30m`. */
-export function parseDuration(text: string, flag: string): number {
+/** `30d`, `12h`, `1h30m`. A number alone is refused: nobody means seconds here, and nobody would notice. */
+export function parseLifetime(text: string, flag: string): number {
   if (!/^(\d+[smhdw])+$/.test(text))
     throw new Fault(
       "invalid_request",

@@ -1,6 +1,5 @@
 import { constants } from "node:os";
-import { hostGone } from "#cli/exit.ts";
-import { printable } from "#cli/printable.ts";
+import { hostGone, notice } from "#cli/exit.ts";
 import type { Runtime } from "#contract/agent/runtime.ts";
 import { isParked, type Session } from "#contract/session.ts";
 import { ChatActions } from "./chat-actions.ts";
@@ -84,18 +83,17 @@ async function untilLeft(shown: Promise<unknown>, left: Promise<Ending>): Promis
 }
 
 function report(ending: Ending, sessionId: string): number {
-  const say = (text: string) => void process.stderr.write(`reins: ${printable(text)}\n`);
   switch (ending.kind) {
     case "failed":
       throw ending.error;
     case "host_gone":
       throw hostGone(sessionId);
     case "ended":
-      say(`${sessionId} has ended: ${ending.reason}`);
+      notice(`${sessionId} has ended: ${ending.reason}`);
       return 0;
     case "detached":
     case "signalled":
-      say(`left; ${sessionId} goes on, and reins attach ${sessionId} comes back`);
+      notice(`left; ${sessionId} goes on, and reins attach ${sessionId} comes back`);
       return ending.kind === "signalled" ? 128 + constants.signals[ending.signal] : 0;
   }
 }

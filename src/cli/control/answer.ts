@@ -1,3 +1,4 @@
+import { notice } from "#cli/exit.ts";
 import { parseOptions } from "#cli/options.ts";
 import { printable } from "#cli/printable.ts";
 import { listFields } from "#cli/team/form.ts";
@@ -5,7 +6,7 @@ import type { ApprovalDecision } from "#contract/agent/events.ts";
 import type { AgentSnapshot, PendingApproval, PendingElicitation } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
 import { type AnswerPlan, fillForm, parseAnswer } from "./answer-plan.ts";
-import { notice, openTarget, printJson, targetOptions } from "./target-options.ts";
+import { openTarget, printJson, targetOptions } from "./target-options.ts";
 
 type Pending = Pick<AgentSnapshot, "approvals" | "elicitations">;
 

@@ -1,13 +1,14 @@
 import { once } from "node:events";
 import { createWriteStream, renameSync, rmSync, statSync } from "node:fs";
 import { finished } from "node:stream/promises";
+import { notice } from "#cli/exit.ts";
 import { parseOptions, refuseWords } from "#cli/options.ts";
 import { writeTo } from "#cli/output-writer.ts";
 import { Fault } from "#contract/fault.ts";
 import { ExportFormat } from "#contract/operations/reading.ts";
 import type { Document, OperationInput } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
-import { notice, openTarget, printJson, targetOptions } from "./target-options.ts";
+import { openTarget, printJson, targetOptions } from "./target-options.ts";
 
 type Format = NonNullable<OperationInput<"session.export">["format"]>;
 

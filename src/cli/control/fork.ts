@@ -1,6 +1,7 @@
+import { notice } from "#cli/exit.ts";
 import { parseOptions, refuseWords } from "#cli/options.ts";
 import { Fault } from "#contract/fault.ts";
-import { notice, openTarget, printJson, targetOptions } from "./target-options.ts";
+import { openTarget, printJson, targetOptions } from "./target-options.ts";
 
 /** `reins fork`: another session that begins as this one did. */
 export async function run(argv: readonly string[]): Promise<number> {

@@ -1,12 +1,13 @@
 import { encodeTyped } from "#app/model-terminal/typed-text.ts";
 import { followUpRun, sendToRun } from "#app/run-control.ts";
 import { randomId } from "#base/random-id.ts";
+import { notice } from "#cli/exit.ts";
 import { parseOptions } from "#cli/options.ts";
 import { Framing } from "#contract/agent/message.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { readMessage } from "./message-word.ts";
-import { notice, openTarget, printJson, type Target, targetOptions } from "./target-options.ts";
+import { openTarget, printJson, type Target, targetOptions } from "./target-options.ts";
 
 const options = {
   ...targetOptions,

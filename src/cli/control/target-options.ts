@@ -29,11 +29,6 @@ export async function openTarget({ to, remote }: TargetValues): Promise<Target> 
   return { place, session, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** For people, who see the data on stdout and this beside it. */
-export function notice(sentence: string): void {
-  process.stderr.write(`reins: ${sentence}\n`);
-}
-
 export function printJson(value: object): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);
 }

@@ -1,10 +1,11 @@
+import { notice } from "#cli/exit.ts";
 import { parseOptions, parseSince, refuseWords } from "#cli/options.ts";
 import { LATE_EXIT } from "#cli/piped.ts";
 import { printable } from "#cli/printable.ts";
 import { parseTime } from "#cli/process/local-tools.ts";
 import { limits } from "#contract/limits.ts";
 import type { SessionState } from "#contract/session-state.ts";
-import { notice, openTarget, printJson, targetOptions } from "./target-options.ts";
+import { openTarget, printJson, targetOptions } from "./target-options.ts";
 import { type Outcome, waitForAgent } from "./wait-agent.ts";
 import { parseWanted, type Wanted } from "./wait-plan.ts";
 import { waitForSession } from "./wait-session.ts";
@@ -28,8 +29,8 @@ export async function run(argv: readonly string[]): Promise<number> {
   const { json: _json, timeout: _timeout, ...others } = values;
   // For the end of a process of this machine: the answer that the tools for models give.
   if (Object.values(others).every((value) => value === undefined)) {
-    const process = await import("#cli/process/wait.ts");
-    return await process.run(argv);
+    const { run: waitForProcess } = await import("#cli/process/wait.ts");
+    return await waitForProcess(argv);
   }
   const [word = values.to, ...rest] = positionals;
   refuseWords(rest);

@@ -1,5 +1,5 @@
 import { systemClock } from "#base/clock.ts";
-import { printable } from "#cli/printable.ts";
+import { notice } from "#cli/exit.ts";
 import type { Session } from "#contract/session.ts";
 import type { EventHook } from "./event-hook.ts";
 
@@ -45,12 +45,11 @@ export async function openRunHooks(
 /** On a terminal somebody else's screen is being shown, so there it is said at the end. */
 function openSayer(): Disposable & { readonly say: (sentence: string) => void } {
   const waiting: string[] = [];
-  const write = (sentence: string) => process.stderr.write(`reins: ${printable(sentence)}\n`);
   const isShown = process.stderr.isTTY !== true;
   return {
-    say: (sentence) => void (isShown ? write(sentence) : waiting.push(sentence)),
+    say: (sentence) => void (isShown ? notice(sentence) : waiting.push(sentence)),
     [Symbol.dispose]: () => {
-      for (const sentence of waiting) write(sentence);
+      for (const sentence of waiting) notice(sentence);
     },
   };
 }

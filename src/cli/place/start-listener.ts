@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { Writable } from "node:stream";
 import { findDataDir, ownCommand } from "#cli/context.ts";
-import { printable } from "#cli/printable.ts";
+import { notice } from "#cli/exit.ts";
 import { asFault, Fault, type FaultBody, fromFaultBody } from "#contract/fault.ts";
 import { openDataDir } from "#host/data-dir.ts";
 import { withoutMarks } from "#proc/environment.ts";
@@ -41,7 +41,7 @@ export async function openListener(flags: ListenFlags): Promise<PendingListener>
       address: line.listening,
       serve: async (sessionId) => {
         id.end(`${sessionId}\n`);
-        process.stderr.write(await describeStart(lines, { sessionId, address: line.listening }));
+        notice(await describeStart(lines, { sessionId, address: line.listening }));
       },
       [Symbol.dispose]: stop,
     };
@@ -58,9 +58,9 @@ async function describeStart(
 ): Promise<string> {
   try {
     await lines.next();
-    return `reins: ${sessionId} is served at ${address}\n`;
+    return `${sessionId} is served at ${address}`;
   } catch (error) {
-    return `reins: ${sessionId} goes on, but is not served: ${printable(asFault(error).message)}\n`;
+    return `${sessionId} goes on, but is not served: ${asFault(error).message}`;
   }
 }
 

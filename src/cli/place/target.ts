@@ -1,6 +1,7 @@
 import type { SessionOperations } from "#app/session.ts";
 import { isLive } from "#contract/ended.ts";
 import { asFault, Fault } from "#contract/fault.ts";
+import { limits } from "#contract/limits.ts";
 import type { OperationInput, OperationOutput } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
 import type { RunRecord } from "#registry/run-record.ts";
@@ -23,7 +24,6 @@ export interface TargetOptions {
   readonly records?: () => readonly RunRecord[];
 }
 
-const PAGE = 1000;
 /** Ids that an ambiguity lists. */
 const SHOWN = 10;
 const HOW = "reins run -- COMMAND starts one";
@@ -175,12 +175,12 @@ function chooseSole(found: readonly Session[], word: string): Session | undefine
 type Filters = Pick<OperationInput<"session.list">, "state" | "kind" | "q">;
 
 /** The newest first, page by page. */
-async function* listSessions(place: TargetPlace, filters: Filters): AsyncGenerator<Session> {
+export async function* listSessions(place: TargetPlace, filters: Filters): AsyncGenerator<Session> {
   let cursor: string | null = null;
   do {
     const page: OperationOutput<"session.list"> = await place.call("session.list", {
       ...filters,
-      limit: PAGE,
+      limit: limits.list_most,
       ...(cursor === null ? {} : { cursor }),
     });
     yield* page.sessions;

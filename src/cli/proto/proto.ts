@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import type { Run } from "#app/run-control.ts";
-import { notice, openTarget, targetOptions } from "#cli/control/target-options.ts";
-import { exitCodeOf } from "#cli/exit.ts";
+import { openTarget, targetOptions } from "#cli/control/target-options.ts";
+import { exitCodeOf, notice } from "#cli/exit.ts";
 import { parseOptions, parseSince, refuseWords } from "#cli/options.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";

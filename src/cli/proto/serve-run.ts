@@ -1,6 +1,7 @@
 import type { Writable } from "node:stream";
 import { systemClock } from "#base/clock.ts";
-import { notice, openTarget } from "#cli/control/target-options.ts";
+import { openTarget } from "#cli/control/target-options.ts";
+import { notice } from "#cli/exit.ts";
 
 export interface ServedRun {
   readonly version: string;

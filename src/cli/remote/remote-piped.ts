@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { Patience } from "#cli/control/patience.ts";
-import { notice } from "#cli/control/target-options.ts";
+import { notice } from "#cli/exit.ts";
 import { type PipedOptions, type PipedSession, pipe } from "#cli/piped.ts";
 import type { RemotePlace } from "#cli/place/place.ts";
 import { isPassing } from "#client/refusal.ts";

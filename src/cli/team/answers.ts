@@ -1,4 +1,4 @@
-import { sayFault } from "#cli/exit.ts";
+import { notice, sayFault } from "#cli/exit.ts";
 import { printable } from "#cli/printable.ts";
 import type { ApprovalDecision } from "#contract/agent/events.ts";
 import type { Runtime } from "#contract/agent/runtime.ts";
@@ -75,8 +75,8 @@ export function createNotice({ session_id }: Runtime): Respondent {
   return {
     respond: async (asked) => {
       const text = "approval" in asked ? asked.approval.message : asked.question.message;
-      process.stderr.write(
-        `reins: it waits for an answer: ${printable(text)}; reins run --session ${session_id} in a terminal gives it\n`,
+      notice(
+        `it waits for an answer: ${text}; reins run --session ${session_id} in a terminal gives it`,
       );
     },
   };

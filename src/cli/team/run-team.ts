@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { text } from "node:stream/consumers";
-import { sayFault } from "#cli/exit.ts";
+import { notice, sayFault } from "#cli/exit.ts";
 import { readEventHooks } from "#cli/hooks/event-hook.ts";
 import { openRunHooks } from "#cli/hooks/run-hooks.ts";
 import { openPlace, type Place } from "#cli/place/place.ts";
@@ -37,9 +37,7 @@ export async function runTeam(argv: readonly string[]): Promise<number> {
   await using runtime = await openRuntime(place, plan);
   const { session_id } = runtime;
   await listener?.serve(session_id);
-  process.stderr.write(
-    `reins: session ${session_id}; reins run --session ${session_id} comes back\n`,
-  );
+  notice(`session ${session_id}; reins run --session ${session_id} comes back`);
   if (plan.isDetached) {
     await sayAhead(runtime, prompts);
     process.stdout.write(`${plan.json ? JSON.stringify({ session_id }) : session_id}\n`);
@@ -104,7 +102,7 @@ async function talk(runtime: Runtime, plan: Talk): Promise<number> {
     return await sayPrompts(conversation, plan);
   } catch (error) {
     if (!leaving.signal.aborted) throw error;
-    process.stderr.write(`reins: left; ${runtime.session_id} goes on\n`);
+    notice(`left; ${runtime.session_id} goes on`);
     return leaving.exitCode;
   }
 }
@@ -182,7 +180,7 @@ async function openRuntime(place: Place, plan: TeamPlan): Promise<Runtime> {
   const team = plan.team === undefined ? undefined : await loadPlanned(place, plan);
   const runtime = await place.backend.create(createAgentRequest({ ...plan, isRemote, session }));
   if (team !== undefined && (await runtime.startup()).team_id !== team.team_id)
-    process.stderr.write("reins: the session goes on with the team that it began with\n");
+    notice("the session goes on with the team that it began with");
   await changeSession(runtime, plan);
   return runtime;
 }
