@@ -53,7 +53,7 @@ export function replaceResults(page: string, results: string): string {
   return `${page.slice(0, start)}${startMark}\n\n${results}\n${page.slice(end)}`;
 }
 
-export function renderResults(results: Results, drawn: readonly PlotName[]): string {
+function renderResults(results: Results, drawn: readonly PlotName[]): string {
   const parts = [
     "## Ratios",
     ...groupByRun(results.bench).map(({ said, sections }) => {

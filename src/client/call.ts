@@ -46,7 +46,7 @@ async function ask<T>(transport: Transport, call: Call<T>, asking: Asking): Prom
 }
 
 /** A reading changes nothing, and what carries a key of its own is applied once. */
-export function isRepeatable(name: OperationName, input: object): boolean {
+function isRepeatable(name: OperationName, input: object): boolean {
   if (routes[name].startsWith("GET ")) return true;
   const { idempotency_key, input_id } = input as Record<string, unknown>;
   return idempotency_key !== undefined || input_id !== undefined;

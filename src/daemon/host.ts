@@ -75,7 +75,7 @@ export interface HostDaemon extends AsyncDisposable {
   readonly stopped: Promise<void>;
 }
 
-export async function openHostDaemon(options: HostOptions): Promise<HostDaemon> {
+async function openHostDaemon(options: HostOptions): Promise<HostDaemon> {
   await using stack = new AsyncDisposableStack();
   // Until the server listens nothing else would keep the process from ending.
   stack.adopt(

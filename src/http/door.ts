@@ -22,9 +22,9 @@ export interface DoorDeps {
 
 export const COOKIE = "reins";
 /** A page says it with every request that changes something: no form and no link of another page can. */
-export const PAGE_HEADER = "x-reins-page";
+const PAGE_HEADER = "x-reins-page";
 /** The header of the execd API; takes one of our tokens. */
-export const EXECD_HEADER = "x-execd-access-token";
+const EXECD_HEADER = "x-execd-access-token";
 
 const SAFE_METHODS = ["GET", "HEAD"];
 const SECRET_NAMES = ["token", "access_token", "auth_token", "api_key", "ticket", "secret"];

@@ -8,7 +8,7 @@ import { type ToolName, tools } from "#contract/tools/tools.ts";
 export type ToolResult = CallToolResult;
 
 /** Where the whole fault stands. Not the structured content: that has the shape of what the tool answers. */
-export const FAULT_KEY = "reins/fault";
+const FAULT_KEY = "reins/fault";
 
 /** The answer twice: as data, and as a text that a model reads well. Throws when it is not what the tool answers. */
 export function describeResult(name: ToolName, value: unknown): ToolResult {

@@ -39,7 +39,7 @@ export function readFile(scope: FileScope, path: string, range: ReadRange): Tool
 }
 
 /** By their first bytes, whatever the file is called. */
-export function imageTypeOf(head: Buffer): string | undefined {
+function imageTypeOf(head: Buffer): string | undefined {
   const starts = head.subarray(0, 12).toString("latin1");
   if (starts.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
   if (starts.startsWith("\xff\xd8\xff")) return "image/jpeg";

@@ -165,7 +165,7 @@ export interface StdioParts {
 }
 
 /** The longest message that is read. */
-export const MESSAGE_BYTES = 8 * 1024 * 1024;
+const MESSAGE_BYTES = 8 * 1024 * 1024;
 export const GRACE_MS = 500;
 const KILL_MS = 2000;
 const DRAIN_MS = 500;

@@ -18,7 +18,7 @@ import { RememberedKeys } from "./remembered-keys.ts";
 
 const known = new Set<string>(agentEventTypes);
 
-export const NOTHING_USED: Usage = { input_tokens: 0, output_tokens: 0, cost: 0 };
+const NOTHING_USED: Usage = { input_tokens: 0, output_tokens: 0, cost: 0 };
 export const DEFAULT_SAFETY: SafetyMode = "balanced";
 
 /** Which helpers an agent has sent out. */

@@ -76,7 +76,7 @@ export function fromSpec<S extends z.ZodType>(
   return defineTool({ name, description, input, hints, polling: read_only, run });
 }
 
-export function sayDone(done: { readonly success: boolean; readonly message: string }) {
+function sayDone(done: { readonly success: boolean; readonly message: string }) {
   return { output: done.message, is_error: !done.success };
 }
 

@@ -86,7 +86,7 @@ async function endOf(actor: Actor, stage: Stage): Promise<SubagentEnd> {
   }
 }
 
-export function lastText({ items }: Conversation): string {
+function lastText({ items }: Conversation): string {
   const answer = items.findLast((item) => item.kind === "assistant");
   return answer?.kind === "assistant" ? textOf(answer.parts, "text") : "";
 }

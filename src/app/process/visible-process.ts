@@ -53,7 +53,7 @@ export async function openVisibleProcess(
   return feed;
 }
 
-export function processNotFound(processId: string): Fault {
+function processNotFound(processId: string): Fault {
   return new Fault("process_not_found", `there is no process ${processId}`, {
     details: { process_id: processId },
   });

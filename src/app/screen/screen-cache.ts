@@ -11,7 +11,7 @@ export interface CacheLimits {
   readonly packedChars: number;
 }
 
-export const cacheLimits: CacheLimits = {
+const cacheLimits: CacheLimits = {
   live: 64,
   cells: 8_000_000,
   sessions: 512,

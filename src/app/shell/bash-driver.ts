@@ -95,7 +95,7 @@ const BASH_OWN = new Set([
 /** The last thing before the command: options that would show or stop our own lines. */
 const LAST_BEGINS = ["\\builtin unset -f __reins_last", '\\builtin set "$@"'];
 
-export function quote(text: string): string {
+function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 

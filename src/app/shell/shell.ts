@@ -60,7 +60,7 @@ export function createShellOperations(deps: ShellDeps, caller: Caller): ShellOpe
 }
 
 /** Nothing runs yet: a shell is a folder with a state. */
-export function createShell(
+function createShell(
   { store, places, folder, clock }: ShellDeps,
   caller: Caller,
   { work_dir, env = {}, workspace_id }: OperationInput<"shell.create">,

@@ -1,5 +1,5 @@
 /** What is typed with a slash and is ours. */
-export const slashCommands = {
+const slashCommands = {
   model: "[NAME]: which models there are, or another one from now on",
   agent: "[NAME]: who is in the team, or who goes on",
   tools: "what the agent can do",

@@ -12,7 +12,7 @@ export function findSocketPath(remote: string): string | undefined {
   return /^unix:./i.test(remote) ? resolve(remote.slice("unix:".length)) : undefined;
 }
 
-export function parseRemote(remote: string): URL {
+function parseRemote(remote: string): URL {
   if (findSocketPath(remote) !== undefined) return new URL(UNIX_URL);
   const url = URL.parse(remote);
   if (url !== null && /^https?:$/.test(url.protocol)) return url;
@@ -23,7 +23,7 @@ export function parseRemote(remote: string): URL {
 }
 
 /** The administrator's token of this machine is for servers of this machine: nobody else is shown it. */
-export function findToken({ hostname }: URL): string {
+function findToken({ hostname }: URL): string {
   const { REINS_TOKEN: given } = process.env;
   if (given !== undefined && given !== "") return given;
   if (!/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname))

@@ -49,7 +49,7 @@ function locate({ workingDir, isRemote }: AgentSettings): string | undefined {
 }
 
 /** A file that is here is meant; another name is looked for by the agent, from its working dir upwards. */
-export function findPromptFiles({
+function findPromptFiles({
   promptFiles,
   isRemote,
 }: Pick<AgentSettings, "promptFiles" | "isRemote">): string[] {

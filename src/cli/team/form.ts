@@ -49,7 +49,7 @@ export function parseField({ type, choices }: FormField, line: string): FieldVal
 }
 
 /** Yes, no, or neither. */
-export function parseYes(text: string): boolean | undefined {
+function parseYes(text: string): boolean | undefined {
   if (/^(y|yes|true)$/i.test(text)) return true;
   return /^(n|no|false)$/i.test(text) ? false : undefined;
 }

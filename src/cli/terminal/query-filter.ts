@@ -60,7 +60,7 @@ const QUERIES: readonly RegExp[] = [
 /** Control characters that a terminal obeys in the midst of a sequence without leaving it. */
 const INSIDE_CSI = /[\x00-\x04\x06-\x17\x19\x1c-\x1f\x7f]/g;
 
-export function isQuery(sequence: string): boolean {
+function isQuery(sequence: string): boolean {
   const bare = sequence.startsWith("\x1b[") ? sequence.replace(INSIDE_CSI, "") : sequence;
   return QUERIES.some((query) => query.test(bare));
 }

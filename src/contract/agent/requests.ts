@@ -9,7 +9,7 @@ const Key = z.string().min(1).max(limits.label_chars);
 const Name = z.string().min(1).max(limits.name_chars);
 
 export const IdempotencyKey = Key.optional();
-export const Done = z.strictObject({});
+const Done = z.strictObject({});
 /** `position` counts from 1; 0 = it started a turn at once. */
 export const Queued = z.strictObject({
   status: z.enum(["started", "queued", "duplicate"]),

@@ -27,7 +27,7 @@ export const OutputRange = z.strictObject({
 });
 export type OutputRange = z.infer<typeof OutputRange>;
 
-export const WaitFor = z.enum(["exit", "output", "idle", "text", "regex", "needs_answer"]);
+const WaitFor = z.enum(["exit", "output", "idle", "text", "regex", "needs_answer"]);
 
 export const WaitRequest = z
   .strictObject({

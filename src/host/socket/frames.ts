@@ -10,14 +10,14 @@ import { Fault } from "#contract/fault.ts";
  * bytes. kind 2: something typed: id u32 LE · attachment u32 LE · length u16 LE of the input's id · that id · bytes; answered
  * by kind 3: id u32 LE, or by a JSON error. A kind that is not known is skipped, so that both sides may grow.
  */
-export const KIND_JSON = 0;
-export const KIND_TAIL = 1;
-export const KIND_INPUT = 2;
-export const KIND_DONE = 3;
-export const KIND_OUTPUT = 4;
+const KIND_JSON = 0;
+const KIND_TAIL = 1;
+const KIND_INPUT = 2;
+const KIND_DONE = 3;
+const KIND_OUTPUT = 4;
 
 /** A list of 1,000 sessions with long names fits. */
-export const SOCKET_FRAME_BYTES = 16 * 1024 * 1024;
+const SOCKET_FRAME_BYTES = 16 * 1024 * 1024;
 
 const LENGTH_BYTES = 4;
 /** Behind the length and the kind. */

@@ -6,11 +6,10 @@ import koffi, { type LibraryHandle } from "koffi";
  * Constants are those of Linux on x64 and arm64.
  */
 export const O_RDWR = 0o2;
-export const O_WRONLY = 0o1;
 export const O_RDONLY = 0o0;
 export const O_NOCTTY = 0o400;
 export const O_NONBLOCK = 0o4000;
-export const O_CLOEXEC = 0o2000000;
+const O_CLOEXEC = 0o2000000;
 
 const F_SETFD = 2;
 const F_SETFL = 4;
