@@ -1,7 +1,11 @@
 import { existsSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { silentLogger } from "#base/logger.ts";
+import { ManualClock } from "#base/manual-clock.ts";
+import { FakeSpawner } from "#proc/fake-child.ts";
 import { chooseExpired, type Ended } from "./retention.ts";
+import { Sessions } from "./sessions.ts";
 import { openTestSessions } from "./testing/open-test-sessions.ts";
 
 const keep = { kept_ms: 1000, kept_count: 5, kept_bytes: 100 };
@@ -43,4 +47,19 @@ test("removes ended sessions by themselves, never one that runs or whose output 
   expect(existsSync(old.session.dir)).toBe(false);
   expect(host.sessions.find(held.session.id)).toBeDefined();
   expect(host.sessions.find(running.session.id)).toBeDefined();
+});
+
+test("nothing is swept any more once the host shuts down, also in the middle of its recovery", async () => {
+  await using host = openTestSessions();
+  await host.open();
+  const clock = new ManualClock();
+  const { folder } = host;
+  const ended = Promise.withResolvers<[]>();
+  const spawner = Object.assign(new FakeSpawner(), { endLeftovers: () => ended.promise });
+  const next = new Sessions({ folder, clock, log: silentLogger, spawner, live_cap: 10 });
+  const recovered = next.recover();
+  await next.shutdown();
+  ended.resolve([]);
+  await recovered;
+  expect(clock.timers).toBe(0);
 });

@@ -3,6 +3,7 @@ import type { Clock } from "#base/clock.ts";
 import { Emitter } from "#base/emitter.ts";
 import type { Logger } from "#base/logger.ts";
 import { randomId } from "#base/random-id.ts";
+import { isFinal } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { SessionId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
@@ -200,10 +201,10 @@ export class Sessions {
   }
 
   async #endAll(): Promise<void> {
-    this.#sweep?.[Symbol.dispose]();
     // Those that run, and those that are just being started: a start that comes back finds that it is closing.
     await Promise.all(this.all().map((session) => session.close("host_shutdown")));
     for (const session of this.all()) session.dispose();
+    this.#sweep?.[Symbol.dispose]();
   }
 
   async #start(request: CreateRequest): Promise<HostSession> {
@@ -297,6 +298,10 @@ export class Sessions {
 
   #sweepNow(): void {
     this.#sweep?.[Symbol.dispose]();
+    // What has ended by a shutdown is the next host's to sweep.
+    if (this.isShuttingDown) return;
+    // Before anything is removed: a sweep that fails is not the last one.
+    this.#sweep = this.#deps.clock.timer(SWEEP_EVERY_MS, () => this.#sweepNow());
     const expired = chooseExpired(
       this.all().flatMap(describeEnded),
       this.#deps.clock.now(),
@@ -306,14 +311,12 @@ export class Sessions {
       const session = this.find(sessionId);
       if (session !== undefined) this.#tryTo(() => this.#remove(session), session);
     }
-    this.#sweep = this.#deps.clock.timer(SWEEP_EVERY_MS, () => this.#sweepNow());
   }
 }
 
 function describeEnded(session: HostSession) {
   const { state, exited_at, session_id } = session.record;
-  const isSettled = state.kind === "lost" || (state.kind === "exited" && state.final);
-  if (!isSettled || exited_at === null || session.isReviving) return [];
+  if (!isFinal({ state }) || exited_at === null || session.isReviving) return [];
   return [{ session_id, ended_at: Date.parse(exited_at), bytes: session.diskBytes }];
 }
 
