@@ -27,6 +27,7 @@ describe("the host", () => {
     expect(await checkHost({ ...world, version: "99.0.0" }, { isDirRight })).toMatchObject({
       status: "info",
       sentence: expect.stringContaining("This is Reins 99.0.0."),
+      advice: expect.stringContaining("reins host upgrade"),
     });
   });
 

@@ -49,7 +49,7 @@ export function describeHealth(health: HostHealth, { version, dir }: World): Fin
     return note(
       NAME,
       `${sentence} This is Reins ${version}.`,
-      "They understand each other; once nothing runs any more, reins host stop lets the next command start the new one.",
+      "They understand each other; reins host upgrade puts this one in its place, and what runs goes on.",
     );
   return describeTroubles(health, dir.hostLog) ?? fine(NAME, sentence);
 }
