@@ -11,7 +11,6 @@ export const limits = {
   viewers_per_session: 500,
   frame_bytes: MIB,
   body_bytes: MIB,
-  upload_bytes: 32 * MIB,
   input_bytes: 256 * KIB,
   input_queue_bytes: 4 * MIB,
   input_id_chars: 200,
