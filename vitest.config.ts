@@ -12,6 +12,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     allowOnly: false,
+    globalSetup: "test/harness/caller-home.ts",
     projects: [
       {
         extends: true,
