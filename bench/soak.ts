@@ -194,11 +194,11 @@ async function soakAgents(scale: Scale): Promise<Outcome> {
   return { said: said.join(", "), wrong };
 }
 
-/** Nonsense for the gateway: the test of it with ten times as much of each kind. */
+/** Nonsense for the gateway and the host: the tests of it with ten times as much of each kind. */
 async function soakFuzz(scale: Scale): Promise<Outcome> {
   const runs = scale(10_000);
   const vitest = fileURLToPath(new URL("../node_modules/.bin/vitest", import.meta.url));
-  const child = spawn(vitest, ["run", "test/e2e/gateway-fuzz.test.ts"], {
+  const child = spawn(vitest, ["run", "test/e2e/fuzz-"], {
     cwd: fileURLToPath(new URL("..", import.meta.url)),
     env: { ...process.env, FUZZ_RUNS: String(runs) },
     stdio: ["ignore", "ignore", "inherit"],

@@ -10,6 +10,8 @@ import { contend } from "./testing/contend.ts";
 import { createShellRow } from "./testing/rows.ts";
 
 const timeout = 60_000;
+/** Each with its own Node. */
+const PROCESSES = 8;
 
 test("a ticket that eight processes try to take is taken once", { timeout }, async () => {
   using dir = openTempDir();
@@ -18,7 +20,7 @@ test("a ticket that eight processes try to take is taken once", { timeout }, asy
   const content = { label: "", user_id: "ann", role: "viewer", workspaces: "*" } as const;
   const { token } = store.tokens.create(content);
   const { secret } = store.tickets.create(token.token_id);
-  const got = await contend(8, [path, "take", secret]);
+  const got = await contend(PROCESSES, [path, "take", secret]);
   expect(got.filter((answer) => answer !== null)).toEqual([token.token_id]);
 });
 
@@ -28,7 +30,7 @@ test("a shell that many processes want to run in goes to one of them", { timeout
   using store = openStore({ path, clock: systemClock });
   const row = createShellRow({ shell_id: ShellId.parse("shl_0000000000000001") });
   store.shells.insert(row);
-  const got = await contend(4, [path, "swap", row.shell_id]);
+  const got = await contend(PROCESSES, [path, "swap", row.shell_id]);
   expect(got.filter((answer) => answer === true)).toHaveLength(1);
 });
 
@@ -38,7 +40,7 @@ test("processes that start on nothing at once agree on one database and one loca
   using dir = openTempDir();
   const path = join(dir.path, "reins.db");
   const file = join(dir.path, "token");
-  const got = await contend(6, [path, "local", file]);
+  const got = await contend(PROCESSES, [path, "local", file]);
   expect(new Set(got.map((answer) => JSON.stringify(answer))).size).toBe(1);
   expect(got[0]).toMatchObject({ secret: readFileSync(file, "utf8").trim() });
   expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -54,5 +56,7 @@ test("processes that find an older file at once bring it to the new version once
   // A second run of the second step would fail.
   const steps = ["CREATE TABLE one (x)", "CREATE TABLE two (x)"];
   openDatabase(path, steps.slice(0, 1))[Symbol.dispose]();
-  expect(await contend(4, [path, "migrate", JSON.stringify(steps)])).toEqual(Array(4).fill(2));
+  expect(await contend(PROCESSES, [path, "migrate", JSON.stringify(steps)])).toEqual(
+    Array(PROCESSES).fill(2),
+  );
 });

@@ -7,80 +7,29 @@ import type { OperationSpec } from "#contract/operations/operation-spec.ts";
 import { type OperationName, operations } from "#contract/operations.ts";
 import { terminalClientFrameTypes } from "#contract/terminal-frames.ts";
 import { talk } from "#test/harness/access-http.ts";
-import { openServedGateway, type ServedGateway } from "#test/harness/access-serve.ts";
+import type { ServedGateway } from "#test/harness/access-serve.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { type FuzzAnswer, type FuzzRequest, sendMany, throwAt } from "#test/harness/fuzz-http.ts";
 import { FuzzSource } from "#test/harness/fuzz-source.ts";
+import { FUZZ_TIMES, type FuzzWorld, openFuzzWorld, sendFrames } from "#test/harness/fuzz-world.ts";
 import { openTestGateway } from "#test/harness/gateway.ts";
-import { countDescriptors } from "#test/harness/processes.ts";
 import type { TestSocket } from "#test/harness/socket.ts";
 
 /** Nonsense of every kind, the same each time: nothing crashes, nothing leaks, and what runs goes on. */
 
-/** Of each kind; `npm run soak` makes more of them. */
-const TIMES = Number(process.env.FUZZ_RUNS ?? 1000);
-/** Generous, for a machine that does much else. */
 vi.setConfig({ testTimeout: 240_000 });
-const WAIT = { timeout: 30_000 };
+let world: FuzzWorld;
 let gateway: ServedGateway;
-/** Takes whatever is typed; no key means anything to it. */
 let target: string;
-/** A shell that nobody talks to but the test itself. */
-let witness: TestSocket;
-let asks = 0;
-let descriptors: number;
 
 beforeAll(async () => {
-  gateway = await openServedGateway();
-  const line = "stty raw -echo; echo ready; exec cat > /dev/null";
-  const made = await gateway.get("session.create", { kind: "terminal", command: line });
-  target = made.session_id;
-  await using socket = await gateway.attach(target);
-  await socket.printed("ready");
-  // A screen that was asked for is kept up to date for a while: that is no leak.
-  await gateway.get("session.screen", { session_id: made.session_id });
-  const argv = ["/bin/bash", "--norc", "-i"];
-  const shell = await gateway.get("session.create", { kind: "terminal", argv });
-  witness = await gateway.attach(shell.session_id, "?role=controller");
-  await checkHealth();
-  descriptors = await settle();
+  world = await openFuzzWorld();
+  gateway = world.gateway;
+  target = world.target;
 });
 afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
+  await world[Symbol.asyncDispose]();
 });
-
-/** The gateway answers, the shell too, and the target runs. */
-async function checkHealth(): Promise<void> {
-  expect(gateway.ended()).toBeUndefined();
-  expect(await gateway.get("server.health", {})).toMatchObject({ status: "ok" });
-  asks += 1;
-  witness.send({ type: "stdin", data: `echo here $((${asks} + 1000))\n` });
-  await witness.printed(`here ${asks + 1000}`);
-  const session = await gateway.get("session.get", { session_id: target as never });
-  expect(session.state).toEqual({ kind: "running" });
-  const { sessions } = await gateway.get("session.list", { state: "live" });
-  expect(sessions.length).toBe(2);
-}
-
-/** Descriptors of the gateway when nobody but the witness is connected. */
-async function settle(): Promise<number> {
-  let last = -1;
-  return await waitFor(
-    "as many descriptors twice in a row",
-    () => {
-      const now = countDescriptors(gateway.pid);
-      const isSame = now === last && now <= (descriptors ?? now);
-      last = now;
-      return isSame ? now : false;
-    },
-    WAIT,
-  );
-}
-
-async function checkAfter(): Promise<void> {
-  await checkHealth();
-  expect(await settle()).toBeLessThanOrEqual(descriptors);
-}
 
 const statuses = new Set<number>([
   ...[200, 201, 204],
@@ -98,7 +47,6 @@ function check({ status, text }: FuzzAnswer, request: FuzzRequest): void {
     expect(`${what} → ${text}`).toBe("a fault");
 }
 
-const authorized = () => ({ Authorization: `Bearer ${gateway.token}` });
 // Every key of the table is the name of an operation.
 const all = Object.entries(operations) as [OperationName, OperationSpec][];
 const fieldsOf = ({ input }: OperationSpec) =>
@@ -121,12 +69,12 @@ test("bodies", async () => {
     return {
       method,
       path: pathOf(spec, source, isHarmless ? target : "ses_0000000000000001"),
-      headers: { ...authorized(), "Content-Type": "application/json" },
+      headers: { ...world.authorized, "Content-Type": "application/json" },
       body: source.once(5) ? source.bytes(200) : source.json(body),
     };
   };
-  await sendMany(gateway.url, TIMES, { make, check });
-  await checkAfter();
+  await sendMany(gateway.url, FUZZ_TIMES, { make, check });
+  await world.checkAfter();
 });
 
 test("queries", async () => {
@@ -144,10 +92,10 @@ test("queries", async () => {
         : `${encodeURIComponent(name.toWellFormed().slice(0, 500))}=${encodeURIComponent(value.toWellFormed())}`;
     });
     const path = `${pathOf(spec, source)}?${pairs.join("&")}`;
-    return { method: "GET", path, headers: authorized() };
+    return { method: "GET", path, headers: world.authorized };
   };
-  await sendMany(gateway.url, TIMES, { make, check });
-  await checkAfter();
+  await sendMany(gateway.url, FUZZ_TIMES, { make, check });
+  await world.checkAfter();
 });
 
 test("paths and methods", async () => {
@@ -181,10 +129,10 @@ test("paths and methods", async () => {
       "HEAD",
       "PROPFIND",
     ]);
-    return { method, path, headers: authorized() };
+    return { method, path, headers: world.authorized };
   };
-  await sendMany(gateway.url, TIMES, { make, check });
-  await checkAfter();
+  await sendMany(gateway.url, FUZZ_TIMES, { make, check });
+  await world.checkAfter();
 });
 
 test("headers", async () => {
@@ -206,11 +154,11 @@ test("headers", async () => {
     return {
       method: "GET",
       path: source.pick(paths),
-      headers: { Host: host, ...authorized(), ...Object.fromEntries(fuzzed) },
+      headers: { Host: host, ...world.authorized, ...Object.fromEntries(fuzzed) },
     };
   };
-  await sendMany(gateway.url, TIMES, { make, check });
-  await checkAfter();
+  await sendMany(gateway.url, FUZZ_TIMES, { make, check });
+  await world.checkAfter();
 });
 
 test("bytes that are no HTTP, or nearly", async () => {
@@ -225,7 +173,7 @@ test("bytes that are no HTTP, or nearly", async () => {
     "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     "",
   ];
-  let left = TIMES;
+  let left = FUZZ_TIMES;
   const work = async () => {
     while (left > 0) {
       left -= 1;
@@ -239,17 +187,8 @@ test("bytes that are no HTTP, or nearly", async () => {
     }
   };
   await Promise.all(Array.from({ length: 16 }, work));
-  await checkAfter();
+  await world.checkAfter();
 });
-
-/** All of them, then a sign that they were taken. */
-async function sendFrames(socket: TestSocket, make: () => string | Buffer): Promise<void> {
-  const BATCH = 500;
-  for (let sent = 0; sent < TIMES; sent += BATCH) {
-    for (let index = 0; index < BATCH; index += 1) socket.send(make());
-    await waitFor("they are on their way", () => socket.socket.bufferedAmount === 0, WAIT);
-  }
-}
 
 function codesOf(socket: TestSocket): Set<unknown> {
   const coded = socket.frames.map(({ code, payload }) => {
@@ -274,7 +213,7 @@ test("text frames of an attached client", async () => {
   expect(codesOf(socket).has("invalid_request")).toBe(true);
   expect(codesOf(socket).has("internal")).toBe(false);
   await socket[Symbol.asyncDispose]();
-  await checkAfter();
+  await world.checkAfter();
 });
 
 test("binary frames of an attached client", async () => {
@@ -285,7 +224,7 @@ test("binary frames of an attached client", async () => {
   expect(await socket.ask({ type: "ping", id: "the last" })).toMatchObject({ type: "pong" });
   expect([...codesOf(socket)]).toEqual(["invalid_request"]);
   await socket[Symbol.asyncDispose]();
-  await checkAfter();
+  await world.checkAfter();
 });
 
 test("frames for terminals", async () => {
@@ -306,7 +245,7 @@ test("frames for terminals", async () => {
   });
   expect(codesOf(socket).has("internal")).toBe(false);
   await socket[Symbol.asyncDispose]();
-  await checkAfter();
+  await world.checkAfter();
 });
 
 describe("one by one", () => {
@@ -389,7 +328,7 @@ describe("one by one", () => {
     const half = '{"work_dir":"/","title":"\\ud800"}';
     const made = await post("/v1/tasks", half);
     expect([201, 400]).toContain(made.status);
-    await checkHealth();
+    await world.checkHealth();
   });
 });
 
