@@ -21,8 +21,9 @@ interface Kind {
   /** In its oldest shape that is still read. */
   readonly write: (dir: string) => void;
   readonly makeNewer: (dir: string) => void;
-  /** Throws, or answers a problem, when it is refused. */
+  /** What there is to be read in it. Throws when it is refused. */
   readonly open: (dir: string) => unknown;
+  readonly kept: unknown;
 }
 
 const SESSION = "ses_aaaaaaaaaaaaaaaa";
@@ -83,7 +84,8 @@ const kinds: Record<string, Kind> = {
   "the data directory": {
     write: (dir) => writeFileSync(join(dir, "format"), "1\n"),
     makeNewer: (dir) => writeFileSync(join(dir, "format"), "2\n"),
-    open: (dir) => openDataDir(dir),
+    open: (dir) => openDataDir(dir).path,
+    kept: expect.stringMatching(/^\//),
   },
   "a session's record": {
     write: (dir) => writeSession(dir, 1),
@@ -91,8 +93,9 @@ const kinds: Record<string, Kind> = {
     open: (dir) => {
       const found = recoverSessions(dir, { clock: systemClock, log: silentLogger });
       if (found.unreadable.length > 0) throw new Error(`unreadable: ${found.unreadable.join()}`);
-      expect(found.records).toMatchObject([{ session_id: SESSION }]);
+      return found.records.map(({ session_id, title }) => ({ session_id, title }));
     },
+    kept: [{ session_id: SESSION, title: "true" }],
   },
   "a log": {
     write: (dir) => {
@@ -107,27 +110,49 @@ const kinds: Record<string, Kind> = {
     },
     open: (dir) => {
       using files = openLogFiles(dir);
-      expect(files.read(0, { limit: 100 })).toMatchObject({ kind: "bytes" });
+      const chunk = files.read(0, { limit: 100 });
       openLogWriter({ dir, clock: systemClock })[Symbol.dispose]();
+      return chunk?.kind === "bytes" ? String(chunk.bytes) : chunk;
     },
+    kept: "kept",
   },
   "the store": {
-    write: (dir) => openDatabase(join(dir, "reins.db"), migrations.slice(0, 1))[Symbol.dispose](),
+    write: (dir) => {
+      const path = join(dir, "reins.db");
+      openDatabase(path, migrations.slice(0, 1))[Symbol.dispose]();
+      using database = new DatabaseSync(path);
+      const at = "2026-01-01T00:00:00.000Z";
+      const columns = "workspace_id, name, created_at";
+      database.exec(
+        `INSERT INTO workspaces (${columns}) VALUES ('wsp_0000000000000001', 'kept', '${at}')`,
+      );
+    },
     makeNewer: (dir) => raiseUserVersion(join(dir, "reins.db")),
-    open: (dir) => openStore({ path: join(dir, "reins.db"), clock: systemClock })[Symbol.dispose](),
+    open: (dir) => {
+      using store = openStore({ path: join(dir, "reins.db"), clock: systemClock });
+      const { rows } = store.workspaces.list({ workspaces: "*", limit: 10 });
+      return rows.map(({ name }) => name).filter((name) => name !== "local");
+    },
+    kept: ["kept"],
   },
   "what teams remember": {
-    write: (dir) =>
-      openMemories({ path: join(dir, "memory.db"), clock: systemClock })[Symbol.dispose](),
+    write: (dir) => {
+      using memories = openMemories({ path: join(dir, "memory.db"), clock: systemClock });
+      memories.of("team").add("kept");
+    },
     makeNewer: (dir) => raiseUserVersion(join(dir, "memory.db")),
-    open: (dir) =>
-      openMemories({ path: join(dir, "memory.db"), clock: systemClock })[Symbol.dispose](),
+    open: (dir) => {
+      using memories = openMemories({ path: join(dir, "memory.db"), clock: systemClock });
+      return memories.of("team").list(10);
+    },
+    kept: [expect.objectContaining({ text: "kept" })],
   },
   "a hand-over": {
     write: (dir) => writeFileSync(join(dir, "handover.json"), JSON.stringify(handOver)),
     makeNewer: (dir) =>
       writeFileSync(join(dir, "handover.json"), JSON.stringify({ ...handOver, version: 2 })),
     open: (dir) => parseHandOver(findHandOver(dir)?.content),
+    kept: handOver,
   },
   "a team": {
     write: (dir) => writeFileSync(join(dir, "team.yaml"), TEAM.replace("version: 1\n", "")),
@@ -138,15 +163,16 @@ const kinds: Record<string, Kind> = {
         yaml: readFileSync(join(dir, "team.yaml"), "utf8"),
         name: "team.yaml",
         base_dir: dir,
-      }),
+      }).agents.map(({ name }) => name),
+    kept: ["root"],
   },
 };
 
 describe.each(Object.entries(kinds))("%s", (_name, kind) => {
-  test("of an older version opens", () => {
+  test("of an older version opens with what is in it", () => {
     using temp = openTempDir();
     kind.write(temp.path);
-    kind.open(temp.path);
+    expect(kind.open(temp.path)).toEqual(kind.kept);
   });
 
   test("of a newer version is refused, and not one byte of it changes", () => {

@@ -253,7 +253,8 @@ test("what was asked for by strangers is unharmed", async () => {
     expect(found.title).not.toBe("another");
     expect(await gateway.get("task.get", { task_id })).toMatchObject({ work_dir: "/" });
     expect(await gateway.get("shell.get", { shell_id })).toMatchObject({ last_run_at: null });
-    expect(await gateway.get("workspace.get", { workspace_id })).toBeDefined();
+    const workspace = await gateway.get("workspace.get", { workspace_id });
+    expect(workspace.name).toBe(place === world.b ? "a place" : "another");
     const { tokens } = await gateway.get("token.list", { limit: 1000 });
     expect(tokens.map(({ token_id }) => String(token_id))).toContain(place.token_id);
   }

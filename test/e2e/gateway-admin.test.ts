@@ -137,7 +137,11 @@ describe("8.26 events of a session", () => {
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let heard = "";
     const hear = async (what: string) => {
-      while (!heard.includes(what)) heard += (await reader?.read())?.value ?? "";
+      while (!heard.includes(what)) {
+        const next = await reader?.read();
+        if (next?.done !== false) throw new Error(`the events ended without ${what}`);
+        heard += next.value;
+      }
     };
     await hear("session.opened");
     await gateway.get("session.resize", { session_id, cols: 91, rows: 19 });

@@ -363,7 +363,9 @@ test("8.22 a close while clients are attached ends them with the reason", async 
   const { session_id } = await terminal(["/bin/cat"]);
   await using viewer = await gateway.attach(session_id);
   await using controller = await gateway.attach(session_id, "?role=controller");
-  expect(await controller.ask({ type: "close", reason: "enough", id: "1" })).toBeDefined();
+  expect(await controller.ask({ type: "close", reason: "enough", id: "1" })).toMatchObject({
+    type: "ack",
+  });
   expect(await viewer.frame("exit")).toMatchObject({ reason: "user_requested" });
   expect((await viewer.ended()).code).toBe(1000);
   const again = await gateway.get("session.close", { session_id, reason: "another" });

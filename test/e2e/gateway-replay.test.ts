@@ -23,7 +23,7 @@ test("8.3 7.13 a range that is no longer kept is a gap before the data, on every
   expect(gap).toMatchObject({ from: 4_194_304 });
   const to = Number(gap?.to);
   const [before, behind] = [to - 1, to];
-  expect(socket.binary.find(({ offset }) => offset === behind)).toBeDefined();
+  expect(socket.binary.map(({ offset }) => offset)).toContain(behind);
   const bytes = socket.binary.reduce((sum, part) => sum + part.bytes.length, 0);
   expect(bytes + (to - 4_194_304)).toBe(PRINTED);
   const ranged = await gateway.fetch(`/v1/sessions/${session_id}/output?since=${before}&limit=10`);

@@ -135,7 +135,7 @@ test.each(["localhost:PORT", "127.0.0.1:PORT", "[::1]:PORT", "LOCALHOST:PORT"])(
     const answer = await sendPlain(gateway.url, { path: "/v1/me", headers });
     expect(answer.status).toBe(200);
     await using socket = await gateway.attach(sessionId, "", { headers });
-    expect(await socket.frame("connected")).toBeDefined();
+    expect(await socket.frame("connected")).toMatchObject({ session_id: sessionId });
   },
 );
 
@@ -317,7 +317,7 @@ describe("a browser", () => {
     await using socket = await gateway
       .as(undefined)
       .attach(sessionId, "", { headers: { Cookie, Origin: gateway.url } });
-    expect(await socket.frame("connected")).toBeDefined();
+    expect(await socket.frame("connected")).toMatchObject({ session_id: sessionId });
   });
 
   test("is out with the token that it came by, its socket too", async () => {

@@ -206,7 +206,10 @@ test("offsets and descriptors: 200 sessions come and go and leave nothing open",
   await using host = await openTestHost();
   const warm = await host.create({ kind: "terminal", command: "true" });
   await ended(host, warm.session_id);
-  await waitFor("the first to be final", async () => countDescriptors(host.pid) > 0);
+  await waitFor("the first to be final", async () => {
+    const { state } = await host.client.call("session.get", { session_id: warm.session_id });
+    return state.kind === "exited" && state.final;
+  });
   const before = countDescriptors(host.pid);
   for (let round = 0; round < 10; round += 1) {
     const opened = await Promise.all(

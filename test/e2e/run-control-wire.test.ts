@@ -350,6 +350,7 @@ describe("8.13 heartbeats", () => {
       ),
       { maxLength: 20 },
     );
+    let beats = 0;
     await fc.assert(
       fc.asyncProperty(script, async (steps) => {
         const clock = new ManualClock();
@@ -369,12 +370,15 @@ describe("8.13 heartbeats", () => {
           onEnd: () => undefined,
           onError: () => undefined,
         });
-        const seen = await readEvents(new Response(stream));
+        const text = await new Response(stream).text();
+        beats += text.split("\n\n").filter((frame) => frame.startsWith(":")).length;
+        const seen = await readEvents(new Response(text));
         const said = steps.flatMap((step) => ("say" in step ? [step.say] : []));
         expect(seen.map(({ data }) => JSON.parse(data).text)).toEqual(said);
       }),
       { numRuns: 60 },
     );
+    expect(beats).toBeGreaterThan(0);
   });
 });
 
