@@ -1,4 +1,12 @@
-import { type KeyboardEvent, useLayoutEffect, useMemo, useRef, useState } from "react";
+import {
+  type FocusEvent,
+  type KeyboardEvent,
+  type RefObject,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import type { Glance } from "#contract/operations/session.ts";
 import { useApp } from "#web/app/context.ts";
 import { formatRoute } from "#web/app/router.ts";
@@ -9,7 +17,8 @@ import { glancesOf } from "./list/glances.ts";
 import { everything } from "./list/list-choice.ts";
 import { useGlances } from "./list/use-glances.ts";
 import { useFolded } from "./list/use-marks.ts";
-import { useViewport } from "./list/use-viewport.ts";
+import { type ShownRows, useViewport } from "./list/use-viewport.ts";
+import { listDrawn, moveRow } from "./list/windowing.ts";
 import { iconOf, kindWord, nameOf } from "./session-name.ts";
 import css from "./session-rail.module.css";
 import { buildRows, type SessionRow } from "./session-rows.ts";
@@ -70,7 +79,8 @@ interface RailListProps {
 function RailList({ rows, currentId }: RailListProps) {
   const list = useRef<HTMLUListElement>(null);
   const shape = { rowCount: rows.length, rowHeight: ROW_PX, headHeight: 0 };
-  const { drawn, visible, show } = useViewport(list, shape);
+  const shown = useViewport(list, shape);
+  const { drawn, visible, show } = shown;
   const glances = useGlances(rows.slice(visible.first, visible.end).map(({ session }) => session));
   const current = rows.findIndex(({ session }) => session.session_id === currentId);
   const isListed = current >= 0;
@@ -78,39 +88,71 @@ function RailList({ rows, currentId }: RailListProps) {
   useLayoutEffect(() => {
     if (isListed) show(current);
   }, [currentId, isListed]);
-  const focused = useRef<number>(undefined);
-  // The row that the keys lead to may have been drawn only just now.
-  useLayoutEffect(() => {
-    if (focused.current === undefined) return;
-    const link = list.current?.querySelector<HTMLElement>(`[data-row="${focused.current}"] a`);
-    if (!link) return;
-    focused.current = undefined;
-    link.focus();
-  });
-  const onKeyDown = (event: KeyboardEvent<HTMLUListElement>) => {
-    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-    const at = findRowOf(event.target);
-    if (step === 0 || at === undefined || rows[at + step] === undefined) return;
-    event.preventDefault();
-    focused.current = at + step;
-    show(at + step);
-    list.current?.querySelector<HTMLElement>(`[data-row="${at + step}"] a`)?.focus();
-  };
+  const focus = useRowFocus(list, rows, shown);
   return (
-    <ul ref={list} className={css.list} onKeyDown={onKeyDown}>
+    <ul
+      ref={list}
+      className={css.list}
+      onKeyDown={focus.onKeyDown}
+      onFocus={focus.onFocus}
+      onBlur={focus.onBlur}
+    >
       <li aria-hidden="true" style={{ height: rows.length * ROW_PX }} />
-      {rows.slice(drawn.first, drawn.end).map((row, offset) => (
-        <RailRow
-          key={row.session.session_id}
-          row={row}
-          index={drawn.first + offset}
-          count={rows.length}
-          glance={glances.get(row.session.session_id)}
-          isCurrent={row.session.session_id === currentId}
-        />
-      ))}
+      {listDrawn(drawn, focus.index).map((index) => {
+        const row = rows[index];
+        if (row === undefined) return null;
+        return (
+          <RailRow
+            key={row.session.session_id}
+            row={row}
+            index={index}
+            count={rows.length}
+            glance={glances.get(row.session.session_id)}
+            isCurrent={row.session.session_id === currentId}
+          />
+        );
+      })}
     </ul>
   );
+}
+
+/** The row with the focus, by its id: it stays drawn however far it is scrolled away, and the keys go on from it. */
+function useRowFocus(
+  list: RefObject<HTMLUListElement | null>,
+  rows: readonly SessionRow[],
+  { viewport, show }: ShownRows,
+) {
+  const [focusedId, setFocusedId] = useState<string>();
+  const wanted = useRef<number>(undefined);
+  const linkOf = (index: number) =>
+    list.current?.querySelector<HTMLElement>(`[data-row="${index}"] a`);
+  // The row that the keys lead to may have been drawn only just now.
+  useLayoutEffect(() => {
+    const link = wanted.current === undefined ? undefined : linkOf(wanted.current);
+    if (!link) return;
+    wanted.current = undefined;
+    link.focus();
+  });
+  return {
+    index: rows.findIndex(({ session }) => session.session_id === focusedId),
+    onFocus: (event: FocusEvent<HTMLUListElement>) =>
+      setFocusedId(rows[findRowOf(event.target) ?? -1]?.session.session_id),
+    onBlur: ({ target, relatedTarget }: FocusEvent<HTMLUListElement>) => {
+      // A window that is left comes back to where it was.
+      if (relatedTarget === null && document.activeElement === target) return;
+      setFocusedId(undefined);
+    },
+    onKeyDown: (event: KeyboardEvent<HTMLUListElement>) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+      const at = findRowOf(event.target);
+      const next = at === undefined ? undefined : moveRow(event.key, at, viewport);
+      if (next === undefined) return;
+      event.preventDefault();
+      wanted.current = next;
+      show(next);
+      linkOf(next)?.focus();
+    },
+  };
 }
 
 function findRowOf(target: EventTarget): number | undefined {

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { findDrawn, findVisible, moveRow, scrollToShow, type Viewport } from "./windowing.ts";
+import {
+  findDrawn,
+  findVisible,
+  listDrawn,
+  moveRow,
+  scrollToShow,
+  type Viewport,
+} from "./windowing.ts";
 
 const list = (change: Partial<Viewport> = {}): Viewport => ({
   ...{ scrollTop: 0, height: 400, rowHeight: 40, rowCount: 5000 },
@@ -18,6 +25,14 @@ test("a list that became shorter than where it was scrolled to shows its end", (
   expect(findVisible(list({ scrollTop: 9000, rowCount: 20 }))).toEqual({ first: 10, end: 20 });
   expect(findVisible(list({ scrollTop: 9000, rowCount: 3 }))).toEqual({ first: 0, end: 3 });
   expect(findVisible(list({ rowCount: 0 }))).toEqual({ first: 0, end: 0 });
+});
+
+test("a row that is kept is drawn in its place, once, however far away it is", () => {
+  const range = { first: 3, end: 6 };
+  expect(listDrawn(range, -1)).toEqual([3, 4, 5]);
+  expect(listDrawn(range, 4)).toEqual([3, 4, 5]);
+  expect(listDrawn(range, 0)).toEqual([0, 3, 4, 5]);
+  expect(listDrawn(range, 6)).toEqual([3, 4, 5, 6]);
 });
 
 test("a row is brought into view by the shortest way", () => {

@@ -31,6 +31,13 @@ export function findDrawn(viewport: Viewport): RowRange {
   };
 }
 
+/** Those that are drawn, in their order, and one that stays drawn wherever it is: what has the focus must not go away. */
+export function listDrawn({ first, end }: RowRange, kept: number): readonly number[] {
+  const rows = Array.from({ length: end - first }, (_, offset) => first + offset);
+  if (kept < 0 || (kept >= first && kept < end)) return rows;
+  return kept < first ? [kept, ...rows] : [...rows, kept];
+}
+
 /** Where to scroll so that the whole row is seen, with as little movement as can be. */
 export function scrollToShow(viewport: Viewport, row: number): number {
   const { scrollTop, height, rowHeight } = viewport;
