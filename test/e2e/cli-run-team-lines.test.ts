@@ -4,25 +4,12 @@ import { expect, test } from "vitest";
 import { openStdioMcp, type StdioMcp } from "#test/harness/mcp.ts";
 import { openReins } from "#test/harness/reins.ts";
 import { scripted } from "#test/harness/runtimes.ts";
+import { asking, writing } from "#test/harness/steps.ts";
 
 const TEAM = scripted(
   [
-    {
-      when: { last_user_contains: "write", last_role: "user" },
-      tool_calls: [{ tool: "write_file", input: { path: "note.txt", content: "noted\n" } }],
-    },
-    { when: { last_user_contains: "write", tool_error: true }, text: "It was refused." },
-    { when: { last_user_contains: "write", last_role: "tool" }, text: "It is written." },
-    {
-      when: { last_user_contains: "ask me", last_role: "user" },
-      tool_calls: [
-        { tool: "user_prompt", input: { message: "Which colour?", options: ["red", "blue"] } },
-      ],
-    },
-    {
-      when: { last_user_contains: "ask me", last_tool_result_contains: "blue" },
-      text: "So it is \u001b[31mblue.",
-    },
+    ...writing(),
+    ...asking("So it is \u001b[31mblue."),
     { when: { last_user_contains: "for ever" }, delay_ms: 600_000, text: "Never said." },
     { text: "Later.", repeat: true },
   ],

@@ -1,30 +1,15 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Runtime } from "#contract/agent/runtime.ts";
+import { shareEmbeddedPlace } from "#test/harness/embedded-place.ts";
 import { waitFor } from "#test/harness/eventually.ts";
-import {
-  eventsOf,
-  inline,
-  nextEvent,
-  openEmbeddedPlace,
-  type RuntimePlace,
-  runToEnd,
-  scripted,
-} from "#test/harness/runtimes.ts";
+import { eventsOf, nextEvent, runToEnd, scripted } from "#test/harness/runtimes.ts";
 
 /** Approvals, questions and permissions in a run. */
 
-let place: RuntimePlace;
-beforeAll(async () => {
-  place = await openEmbeddedPlace();
-});
-afterAll(async () => {
-  await place[Symbol.asyncDispose]();
-});
-
-const create = (yaml: string, more: object = {}): Promise<Runtime> =>
-  place.backend.create({ source: inline(yaml), working_dir: place.workDir, ...more });
+const place = shareEmbeddedPlace();
+const { create } = place;
 
 const calls = (...inputs: readonly (readonly [string, object])[]) => ({
   tool_calls: inputs.map(([tool, input]) => ({ tool, input })),

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime } from "#contract/agent/runtime.ts";
+import { describe, expect, test } from "vitest";
+import { shareEmbeddedPlace } from "#test/harness/embedded-place.ts";
 import { findProcesses } from "#test/harness/processes.ts";
 import {
   collect,
@@ -9,28 +9,16 @@ import {
   inline,
   nextEvent,
   openEmbeddedPlace,
-  type RuntimePlace,
   runToEnd,
   scripted,
 } from "#test/harness/runtimes.ts";
 
 /** Every hook of a team file is really run, and what it answers counts. */
 
-let place: RuntimePlace;
-beforeAll(async () => {
-  place = await openEmbeddedPlace();
-});
-afterAll(async () => {
-  await place[Symbol.asyncDispose]();
-});
+const place = shareEmbeddedPlace();
 
-const create = (yaml: string, more: object = {}): Promise<Runtime> =>
-  place.backend.create({
-    source: inline(yaml),
-    working_dir: place.workDir,
-    safety: "autonomous",
-    ...more,
-  });
+const create = (yaml: string, more: object = {}) =>
+  place.create(yaml, { safety: "autonomous", ...more });
 
 const call = (tool: string, input: object) => ({ tool_calls: [{ tool, input }] });
 const write = (path: string) => call("write_file", { path, content: "as asked\n" });

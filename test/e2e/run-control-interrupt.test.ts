@@ -1,34 +1,17 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Runtime } from "#contract/agent/runtime.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
+import { shareEmbeddedPlace } from "#test/harness/embedded-place.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { findProcesses } from "#test/harness/processes.ts";
-import {
-  collect,
-  eventsOf,
-  inline,
-  nextEvent,
-  openEmbeddedPlace,
-  type RuntimePlace,
-  runToEnd,
-  say,
-  scripted,
-} from "#test/harness/runtimes.ts";
+import { collect, eventsOf, nextEvent, runToEnd, say, scripted } from "#test/harness/runtimes.ts";
 
 /** 8.10: an interrupt stops the run wherever it is, and leaves a history that goes on. */
 
-let place: RuntimePlace;
-beforeAll(async () => {
-  place = await openEmbeddedPlace();
-});
-afterAll(async () => {
-  await place[Symbol.asyncDispose]();
-});
-
-const create = (yaml: string, more: object = {}): Promise<Runtime> =>
-  place.backend.create({ source: inline(yaml), working_dir: place.workDir, ...more });
+const place = shareEmbeddedPlace();
+const { create } = place;
 
 const call = (tool: string, input: object) => ({ tool_calls: [{ tool, input }] });
 const GO_ON = { when: { last_user_contains: "Go on." }, text: "Here I am." };

@@ -1,31 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Runtime } from "#contract/agent/runtime.ts";
 import { limits } from "#contract/limits.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
+import { shareEmbeddedPlace } from "#test/harness/embedded-place.ts";
 import { waitFor } from "#test/harness/eventually.ts";
-import {
-  eventsOf,
-  inline,
-  nextEvent,
-  openEmbeddedPlace,
-  type RuntimePlace,
-  runToEnd,
-  scripted,
-  typesOf,
-} from "#test/harness/runtimes.ts";
+import { eventsOf, nextEvent, runToEnd, scripted, typesOf } from "#test/harness/runtimes.ts";
 
 /** 8.25: where a run stops by itself, and what is left when its history is made smaller. */
 
-let place: RuntimePlace;
-beforeAll(async () => {
-  place = await openEmbeddedPlace();
-});
-afterAll(async () => {
-  await place[Symbol.asyncDispose]();
-});
-
-const create = (yaml: string, more: object = {}): Promise<Runtime> =>
-  place.backend.create({ source: inline(yaml), working_dir: place.workDir, ...more });
+const place = shareEmbeddedPlace();
+const { create } = place;
 
 const THINKS = { toolsets: [{ type: "think" }] };
 const think = (n: number) => ({ tool_calls: [{ tool: "think", input: { thought: `${n}` } }] });

@@ -1,17 +1,15 @@
 import { writeFileSync } from "node:fs";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Runtime } from "#contract/agent/runtime.ts";
 import { limits } from "#contract/limits.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
+import { shareEmbeddedPlace } from "#test/harness/embedded-place.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import {
   collect,
   eventsOf,
-  inline,
   nextEvent,
-  openEmbeddedPlace,
-  type RuntimePlace,
   runToEnd,
   say,
   scripted,
@@ -20,16 +18,8 @@ import {
 
 /** 8.19: what is said in the middle of a turn, and what is said for later. */
 
-let place: RuntimePlace;
-beforeAll(async () => {
-  place = await openEmbeddedPlace();
-});
-afterAll(async () => {
-  await place[Symbol.asyncDispose]();
-});
-
-const create = (yaml: string, more: object = {}): Promise<Runtime> =>
-  place.backend.create({ source: inline(yaml), working_dir: place.workDir, ...more });
+const place = shareEmbeddedPlace();
+const { create } = place;
 
 /** A turn that begins so stands still until it is let go. */
 const HOLD = { tool_calls: [{ tool: "write_file", input: { path: "x", content: "x" } }] };

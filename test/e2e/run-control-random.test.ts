@@ -1,27 +1,14 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Runtime } from "#contract/agent/runtime.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
+import { shareEmbeddedPlace } from "#test/harness/embedded-place.ts";
 import { waitFor } from "#test/harness/eventually.ts";
-import {
-  collect,
-  eventsOf,
-  inline,
-  openEmbeddedPlace,
-  type RuntimePlace,
-  say,
-  scripted,
-} from "#test/harness/runtimes.ts";
+import { collect, eventsOf, inline, say, scripted } from "#test/harness/runtimes.ts";
 
 /** Whatever a model says and whatever people do meanwhile: a turn has one end, and the history is whole. */
 
-let place: RuntimePlace;
-beforeAll(async () => {
-  place = await openEmbeddedPlace();
-});
-afterAll(async () => {
-  await place[Symbol.asyncDispose]();
-});
+const place = shareEmbeddedPlace();
 
 const TOOLS = [
   { tool: "think", input: { thought: "x" } },

@@ -1,8 +1,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime } from "#contract/agent/runtime.ts";
+import { describe, expect, test } from "vitest";
 import { limits } from "#contract/limits.ts";
+import { shareEmbeddedPlace } from "#test/harness/embedded-place.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import {
   collect,
@@ -10,22 +10,13 @@ import {
   inline,
   nextEvent,
   openEmbeddedPlace,
-  type RuntimePlace,
   runToEnd,
 } from "#test/harness/runtimes.ts";
 
 /** Agents that work together: handed over, sent out, and in the background. */
 
-let place: RuntimePlace;
-beforeAll(async () => {
-  place = await openEmbeddedPlace();
-});
-afterAll(async () => {
-  await place[Symbol.asyncDispose]();
-});
-
-const create = (yaml: string, more: object = {}): Promise<Runtime> =>
-  place.backend.create({ source: inline(yaml), working_dir: place.workDir, ...more });
+const place = shareEmbeddedPlace();
+const { create } = place;
 
 interface Member {
   readonly steps: readonly object[];

@@ -1,13 +1,13 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openAgent } from "#agent/agent.ts";
 import { openEmbeddedBackend } from "#agent/embedded/embedded-backend.ts";
 import { AgentFold } from "#agent/state/agent-fold.ts";
 import { systemClock } from "#base/clock.ts";
 import { silentLogger } from "#base/logger.ts";
-import type { Runtime } from "#contract/agent/runtime.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
+import { shareEmbeddedPlace } from "#test/harness/embedded-place.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestMemories } from "#test/harness/memories.ts";
 import {
@@ -15,8 +15,6 @@ import {
   eventsOf,
   inline,
   nextEvent,
-  openEmbeddedPlace,
-  type RuntimePlace,
   runToEnd,
   say,
   scripted,
@@ -26,16 +24,8 @@ import { openTempDir } from "#test/harness/temp-dir.ts";
 
 /** What the loop of a turn owes to who watches, asks and answers. */
 
-let place: RuntimePlace;
-beforeAll(async () => {
-  place = await openEmbeddedPlace();
-});
-afterAll(async () => {
-  await place[Symbol.asyncDispose]();
-});
-
-const create = (yaml: string, more: object = {}): Promise<Runtime> =>
-  place.backend.create({ source: inline(yaml), working_dir: place.workDir, ...more });
+const place = shareEmbeddedPlace();
+const { create } = place;
 
 const calls = (...inputs: readonly (readonly [string, object])[]) => ({
   tool_calls: inputs.map(([tool, input]) => ({ tool, input })),

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Reins } from "./reins.ts";
 import { scripted } from "./runtimes.ts";
+import { asking, writing } from "./steps.ts";
 import { openTmux, type Pane, type Tmux } from "./tmux.ts";
 
 const FOR_EVER_MS = 600_000;
@@ -15,22 +16,8 @@ const MARKDOWN = [
 const steps = [
   { when: { last_user_contains: "markdown" }, deltas: MARKDOWN },
   { when: { last_user_contains: "hurry" }, text: "Faster now." },
-  {
-    when: { last_user_contains: "write", last_role: "user" },
-    tool_calls: [{ tool: "write_file", input: { path: "note.txt", content: "noted\n" } }],
-  },
-  { when: { last_user_contains: "write", tool_error: true }, text: "It was refused." },
-  { when: { last_user_contains: "write", last_role: "tool" }, text: "It is written." },
-  {
-    when: { last_user_contains: "ask me", last_role: "user" },
-    tool_calls: [
-      { tool: "user_prompt", input: { message: "Which colour?", options: ["red", "blue"] } },
-    ],
-  },
-  {
-    when: { last_user_contains: "ask me", last_tool_result_contains: "blue" },
-    text: "Blue it is.",
-  },
+  ...writing(),
+  ...asking("Blue it is."),
   {
     when: { last_user_contains: "slowly" },
     every_ms: FOR_EVER_MS,

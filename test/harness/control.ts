@@ -5,6 +5,7 @@ import { openGatewayProcess } from "./gateway-process.ts";
 import { openReins, type Reins } from "./reins.ts";
 import type { RunResult } from "./run-program.ts";
 import { scripted } from "./runtimes.ts";
+import { asking, writing } from "./steps.ts";
 
 /** A busy machine takes its time; nothing waits longer than it has to. */
 export const LONG_MS = 30_000;
@@ -13,23 +14,8 @@ export const SLOW_MS = 240_000;
 
 /** One agent for all that a person does from a command line. */
 const STEPS = [
-  {
-    when: { last_user_contains: "write", last_role: "user" },
-    text: "Writing.",
-    tool_calls: [{ tool: "write_file", input: { path: "note.txt", content: "noted\n" } }],
-  },
-  { when: { last_user_contains: "write", tool_error: true }, text: "It was refused." },
-  { when: { last_user_contains: "write", last_role: "tool" }, text: "It is written." },
-  {
-    when: { last_user_contains: "ask me", last_role: "user" },
-    tool_calls: [
-      { tool: "user_prompt", input: { message: "Which colour?", options: ["red", "blue"] } },
-    ],
-  },
-  {
-    when: { last_user_contains: "ask me", last_tool_result_contains: "blue" },
-    text: "Blue it is.",
-  },
+  ...writing({ text: "Writing." }),
+  ...asking("Blue it is."),
   { when: { last_user_contains: "ask me", last_role: "tool" }, text: "None it is." },
   {
     when: { last_user_contains: "ask twice", last_role: "user" },
