@@ -6,6 +6,7 @@ import { WithSession } from "#web/app/with-session.tsx";
 import { useStore } from "#web/live/store.ts";
 import { useCommands } from "#web/palette/commands.ts";
 import { SessionHeader } from "#web/sessions/session-header.tsx";
+import place from "#web/terminal/emulator/stage.module.css";
 import { Button } from "#web/ui/button.tsx";
 import { formatBytes } from "#web/ui/format.ts";
 import { Empty, Loading, Notice } from "#web/ui/notice.tsx";
@@ -117,8 +118,8 @@ function Played({ session, recording, at, again }: PlayedProps) {
           </Button>
         </p>
       ) : null}
-      <div className={css.frame}>
-        <div ref={stageRef} className={css.stage} />
+      <div className={place.frame}>
+        <div ref={stageRef} className={place.stage} data-role="fits" />
         {player === undefined ? null : <Progress player={player} />}
       </div>
       {player === undefined ? null : (

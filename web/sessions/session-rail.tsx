@@ -12,6 +12,7 @@ import { useApp } from "#web/app/context.ts";
 import { formatRoute } from "#web/app/router.ts";
 import { useStore } from "#web/live/store.ts";
 import { Icon } from "#web/ui/icons.tsx";
+import { SearchBox } from "#web/ui/search-box.tsx";
 import { FoldButton, indentOf } from "./list/fold-button.tsx";
 import { glancesOf } from "./list/glances.ts";
 import { everything } from "./list/list-choice.ts";
@@ -25,7 +26,6 @@ import { buildRows, type SessionRow } from "./session-rows.ts";
 import { describeState } from "./state-words.ts";
 
 const ROW_PX = 54;
-const SEARCH_CHARS = 200;
 
 /** All sessions beside the one that is open; whoever waits for an answer is at the top. */
 export function SessionRail({ currentId }: { readonly currentId: string }) {
@@ -33,20 +33,16 @@ export function SessionRail({ currentId }: { readonly currentId: string }) {
   const rows = useRailRows(search);
   return (
     <div className={css.rail}>
-      <label className={css.search}>
-        <Icon name="search" size={15} />
-        <input
-          type="search"
-          aria-label="Search in the rail"
-          placeholder="Search"
-          value={search}
-          maxLength={SEARCH_CHARS}
-          onChange={(event) => setSearch(event.target.value)}
-          onKeyDown={(event) => {
-            if (event.key === "Escape") setSearch("");
-          }}
-        />
-      </label>
+      <SearchBox
+        className={css.search}
+        aria-label="Search in the rail"
+        placeholder="Search"
+        value={search}
+        onChange={(event) => setSearch(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") setSearch("");
+        }}
+      />
       {rows.length === 0 ? (
         <p className={css.none}>No session is like that.</p>
       ) : (

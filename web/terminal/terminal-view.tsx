@@ -18,6 +18,7 @@ import {
   describeControl,
   type Watcher,
 } from "./control-state.ts";
+import place from "./emulator/stage.module.css";
 import { useTerminalCommands } from "./terminal-commands.ts";
 import type { Look, TerminalRoom } from "./terminal-room.ts";
 import css from "./terminal-view.module.css";
@@ -56,8 +57,12 @@ export function TerminalView({ session }: { readonly session: Session }) {
         <ControlNotices link={room.link} state={state} shown={shown} watcher={watcher} />
       )}
       {isSearching && room !== undefined ? <SearchBar room={room} onClose={closeSearch} /> : null}
-      <div className={css.frame}>
-        <div ref={stageRef} className={css.stage} data-role={stageRole(session, state)} />
+      <div className={place.frame}>
+        <div
+          ref={stageRef}
+          className={`${place.stage} ${css.stage}`}
+          data-role={stageRole(session, state)}
+        />
         {state.isDrawn || state.connection === "over" ? null : (
           <div className={css.drawing}>
             <Loading what="Drawing the screen" />

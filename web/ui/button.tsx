@@ -22,6 +22,27 @@ export function Button(props: ButtonProps) {
   );
 }
 
+interface OutsideLinkProps {
+  readonly href: string;
+  readonly onClick: () => void;
+  readonly children: string;
+}
+
+/** Leads out of the page, into a tab of its own that knows nothing of this one. */
+export function OutsideLink({ href, onClick, children }: OutsideLinkProps) {
+  return (
+    <a
+      className={`${css.button} ${css.primary} ${css.normal}`}
+      href={href}
+      target="_blank"
+      rel="noopener noreferrer"
+      onClick={onClick}
+    >
+      {children}
+    </a>
+  );
+}
+
 interface IconButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly icon: IconName;
   /** What it does: the only words that it has. */

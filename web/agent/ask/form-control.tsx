@@ -73,7 +73,7 @@ function Radios({ field, value, error, onChange }: FormControlProps) {
   const id = useId();
   if (field.kind !== "choice") return null;
   return (
-    <fieldset className={css.radios} aria-describedby={error === undefined ? undefined : `${id}-e`}>
+    <fieldset aria-describedby={error === undefined ? undefined : `${id}-e`}>
       <legend>{field.label}</legend>
       {field.hint === undefined ? null : <small>{field.hint}</small>}
       <div className={css.options}>

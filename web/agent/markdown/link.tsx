@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from "react";
 import { createPortal } from "react-dom";
+import { OutsideLink } from "#web/ui/button.tsx";
 import { Dialog } from "#web/ui/dialog.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import css from "./markdown.module.css";
@@ -46,15 +47,9 @@ function Look({ address, onClose }: { readonly address: string; readonly onClose
       <p className={css.lookAddress}>{address}</p>
       <div className={css.lookButtons}>
         <CopyButton text={address} label="Copy the address" />
-        <a
-          className={css.open}
-          href={address}
-          target="_blank"
-          rel="noopener noreferrer"
-          onClick={onClose}
-        >
+        <OutsideLink href={address} onClick={onClose}>
           Open it in a new tab
-        </a>
+        </OutsideLink>
       </div>
     </Dialog>
   );

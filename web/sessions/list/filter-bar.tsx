@@ -1,10 +1,8 @@
 import { type KeyboardEvent, type RefObject, useId } from "react";
 import { KINDS, type ListChoice, ORDERS, PHASES } from "#web/sessions/session-rows.ts";
-import { Icon } from "#web/ui/icons.tsx";
+import { SearchBox } from "#web/ui/search-box.tsx";
 import css from "./filter-bar.module.css";
 import { chooseList } from "./list-choice.ts";
-
-const SEARCH_CHARS = 200;
 
 const PHASE_WORDS: Readonly<Record<ListChoice["phase"], string>> = {
   all: "All",
@@ -89,21 +87,18 @@ function SearchField({ searchRef, value }: SearchFieldProps) {
     chooseList({ search: "" });
   };
   return (
-    <label className={css.search}>
-      <Icon name="search" size={16} />
-      <input
-        ref={searchRef}
-        type="search"
-        aria-label="Search sessions"
-        aria-keyshortcuts="/"
-        placeholder="Name, command, directory, agent, id"
-        value={value}
-        maxLength={SEARCH_CHARS}
-        onChange={(event) => chooseList({ search: event.target.value })}
-        onKeyDown={leave}
-      />
+    <SearchBox
+      ref={searchRef}
+      className={css.search}
+      aria-label="Search sessions"
+      aria-keyshortcuts="/"
+      placeholder="Name, command, directory, agent, id"
+      value={value}
+      onChange={(event) => chooseList({ search: event.target.value })}
+      onKeyDown={leave}
+    >
       {value === "" ? <kbd>/</kbd> : null}
-    </label>
+    </SearchBox>
   );
 }
 

@@ -1,7 +1,7 @@
 import { hasName } from "#web/terminal/addresses.ts";
 import { countLines, PREVIEW_CHARS } from "#web/terminal/pasting.ts";
 import type { Look, TerminalRoom } from "#web/terminal/terminal-room.ts";
-import { Button } from "#web/ui/button.tsx";
+import { Button, OutsideLink } from "#web/ui/button.tsx";
 import { Dialog } from "#web/ui/dialog.tsx";
 import { Notice } from "#web/ui/notice.tsx";
 import css from "./look-dialogs.module.css";
@@ -41,15 +41,9 @@ function LinkLook({ address, onClose }: { readonly address: URL; readonly onClos
         ) : null}
         <div className={css.actions}>
           <Button onClick={onClose}>Stay here</Button>
-          <a
-            className={css.follow}
-            href={address.href}
-            target="_blank"
-            rel="noopener noreferrer"
-            onClick={onClose}
-          >
+          <OutsideLink href={address.href} onClick={onClose}>
             Open in a new tab
-          </a>
+          </OutsideLink>
         </div>
       </div>
     </Dialog>
