@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { PHONE } from "#test/harness/browser.ts";
 import { CHAT_TEAM } from "#test/harness/chat.ts";
+import { waitFor } from "#test/harness/eventually.ts";
 import { openPageWorld, type PageWorld } from "#test/harness/page-world.ts";
 
 async function createAgent({ door, host }: PageWorld): Promise<string> {
@@ -31,7 +32,7 @@ test("an approval is answered on a phone: once, and refused with a reason", asyn
     await page.getByRole("region", { name: "The agent needs an answer" }).waitFor();
   };
   await write();
-  await page.waitForFunction("document.title.startsWith('(1)')");
+  await waitFor("a title that counts it", async () => (await page.title()).startsWith("(1)"));
   const asked = page.getByRole("region", { name: "The agent needs an answer" });
   expect(await asked.textContent()).toContain("note.txt");
   // All of it can be reached by a finger: nothing is wider than the phone.
