@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { activityOf } from "#contract/agent/standing.ts";
 import type { Session } from "#contract/session.ts";
 import { mayDo, useApp } from "#web/app/context.ts";
 import { useStore } from "#web/live/store.ts";
@@ -12,7 +13,6 @@ import { Pinned } from "./ask/pinned.tsx";
 import { AgentBar } from "./bar/agent-bar.tsx";
 import { ChildrenStrip } from "./bar/children-strip.tsx";
 import { Composer, Mute } from "./compose/composer.tsx";
-import { activityOf } from "./conversation.ts";
 import { lifeOf } from "./life.ts";
 import { TalkPane } from "./talk-pane.tsx";
 import { sayRefusal } from "./use-action.ts";

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { AgentEvent } from "#contract/agent/events.ts";
+import { activityOf } from "#contract/agent/standing.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
-import { activityOf, applyEvent, emptyConversation } from "./conversation.ts";
+import { applyEvent, emptyConversation } from "./conversation.ts";
 import { ITEMS_MOST } from "./state/thread.ts";
 import type { CallItem, Conversation } from "./state/types.ts";
 

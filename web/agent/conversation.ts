@@ -1,5 +1,5 @@
 import type { AgentEventOf } from "#contract/agent/events.ts";
-import type { SessionEvent } from "#contract/events.ts";
+import { applyStanding, emptyStanding } from "#contract/agent/standing.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import {
   applyUser,
@@ -10,30 +10,19 @@ import {
   startAnswer,
 } from "./state/answers.ts";
 import { applyCall, stopCalls } from "./state/calls.ts";
-import { applyQuestion, dropQuestions } from "./state/questions.ts";
+import { applyQuestion } from "./state/questions.ts";
 import { applySubagent, meetSubagent } from "./state/subagents.ts";
 import { addNote, changeThread, emptyThread, keyAt, putItem, threadOf } from "./state/thread.ts";
-import type { Activity, Conversation } from "./state/types.ts";
+import type { Conversation } from "./state/types.ts";
 
 export const emptyConversation: Conversation = {
+  ...emptyStanding,
   main: emptyThread,
   subagents: new Map(),
   total: 0,
   first: 0,
-  approvals: [],
-  elicitations: [],
-  queue: [],
-  agents: [],
-  agent: "",
-  model: "",
   welcome: undefined,
-  turn_id: undefined,
-  isCut: false,
-  isCompacting: false,
   permissions: { team: {}, session: {}, safety: "balanced" },
-  usage: { input_tokens: 0, output_tokens: 0, cost: 0 },
-  context_tokens: 0,
-  context_limit: null,
 };
 
 /**
@@ -44,14 +33,7 @@ export const emptyConversation: Conversation = {
 export function applyEvent(state: Conversation, event: AnyEvent): Conversation {
   const met = meet(state, event);
   const said = applyTalk(met, event);
-  return said === met ? applySession(met, event) : said;
-}
-
-/** As the session's own state: what a cut worker had asked is asked no more. */
-export function activityOf(state: Conversation): Activity {
-  if (state.isCut) return "idle";
-  if (state.approvals.length + state.elicitations.length > 0) return "waiting";
-  return state.turn_id === undefined ? "idle" : "running";
+  return applyStanding(said === met ? applySession(met, event) : said, event);
 }
 
 function meet(state: Conversation, event: AnyEvent): Conversation {
@@ -86,9 +68,6 @@ function applyTalk(state: Conversation, event: AnyEvent): Conversation {
     case "subagent.started":
     case "subagent.ended":
       return applySubagent(state, event);
-    case "turn.started":
-      if (event.subagent_id !== undefined) return state;
-      return { ...state, turn_id: event.turn_id, isCut: false };
     case "turn.ended":
       return event.subagent_id === undefined ? endTurn(state, event) : state;
     default:
@@ -101,25 +80,18 @@ function applySession(state: Conversation, event: AnyEvent): Conversation {
     case "team.info":
       return applyTeam(state, event);
     case "agent.info":
-      return event.subagent_id === undefined ? applyAgent(state, event) : state;
+      if (event.subagent_id !== undefined) return state;
+      return { ...state, welcome: event.welcome_message };
     case "agent.switched":
-      return note({ ...state, agent: event.to }, event, `${event.to} goes on.`);
+      return note(state, event, `${event.to} goes on.`);
     case "permissions.changed": {
       const { permissions: session, safety } = event;
       return { ...state, permissions: { ...state.permissions, session, safety } };
     }
-    case "usage.updated":
-      return applyUsage(state, event);
-    case "queue.changed":
-      return applyQueue(state, event);
-    case "compaction.started":
-      return event.subagent_id === undefined ? { ...state, isCompacting: true } : state;
     case "compaction.ended":
       return endCompaction(state, event);
     case "error":
       return applyError(state, event);
-    case "session.exited":
-      return applyExit(state, event);
     default:
       return applyNotice(state, event);
   }
@@ -167,24 +139,16 @@ const turnEnds: Readonly<Record<string, string>> = {
 };
 
 function endTurn(state: Conversation, event: AgentEventOf<"turn.ended">): Conversation {
-  const stopped = stopCalls(dropQuestions(state, undefined), undefined);
-  const next = {
-    ...changeThread(stopped, undefined, dropOpen),
-    turn_id: undefined,
-    isCut: false,
-    isCompacting: false,
-  };
+  const next = changeThread(stopCalls(state, undefined), undefined, dropOpen);
   // An error has said it itself.
   const why = turnEnds[event.reason];
   return why === undefined ? next : warn(next, event, event.message ?? why);
 }
 
 function applyTeam(state: Conversation, event: AgentEventOf<"team.info">): Conversation {
-  const { agents, spec, permissions = {} } = event;
+  const { spec, permissions = {} } = event;
   return {
     ...state,
-    agents,
-    agent: state.agent === "" ? spec.agent : state.agent,
     permissions: {
       team: permissions,
       session: spec.permissions ?? {},
@@ -193,35 +157,16 @@ function applyTeam(state: Conversation, event: AgentEventOf<"team.info">): Conve
   };
 }
 
-function applyAgent(state: Conversation, event: AgentEventOf<"agent.info">): Conversation {
-  const { name: agent, model, context_limit, welcome_message: welcome } = event;
-  return { ...state, agent, model, context_limit, welcome, isCut: false };
-}
-
-function applyUsage(state: Conversation, event: AgentEventOf<"usage.updated">): Conversation {
-  const next = { ...state, usage: event.total };
-  if (event.subagent_id !== undefined) return next;
-  return { ...next, context_tokens: event.context_tokens, context_limit: event.context_limit };
-}
-
-function applyQueue(state: Conversation, event: AgentEventOf<"queue.changed">): Conversation {
-  const { added, removed = [] } = event;
-  const others = state.queue.filter(({ queue_id }) => queue_id !== added?.queue_id);
-  const queue = added === undefined ? others : [...others, added];
-  return { ...state, queue: queue.filter(({ queue_id }) => !removed.includes(queue_id)) };
-}
-
 function endCompaction(state: Conversation, event: AgentEventOf<"compaction.ended">): Conversation {
   const { outcome, summary, message, subagent_id, at } = event;
   const isOwn = subagent_id === undefined;
-  const next = isOwn ? { ...state, isCompacting: false } : state;
   if (outcome !== "applied" || summary === undefined) {
     const why = message === undefined ? "" : `: ${message}`;
     return outcome === "failed"
-      ? warn(next, event, `The history could not be made shorter${why}`)
-      : note(next, event, `The history was not made shorter${why}`);
+      ? warn(state, event, `The history could not be made shorter${why}`)
+      : note(state, event, `The history was not made shorter${why}`);
   }
-  const said = changeThread(next, subagent_id, (thread) =>
+  const said = changeThread(state, subagent_id, (thread) =>
     putItem(thread, {
       ...{ kind: "summary", key: messageKey(state, event), at, text: summary },
       position: isOwn ? state.total : undefined,
@@ -247,14 +192,4 @@ function messageKey(state: Conversation, event: Told): string {
   return event.subagent_id === undefined
     ? `message-${state.total}`
     : keyAt(threadOf(state, event.subagent_id), event);
-}
-
-/** A worker that ends by itself was parked and comes back; any other end is a cut. */
-function applyExit(
-  state: Conversation,
-  { state: end }: Extract<SessionEvent, { type: "session.exited" }>,
-): Conversation {
-  const isParked = end.kind === "exited" && end.reason === "exited" && end.exit_code === 0;
-  if (isParked) return { ...state, isCut: false };
-  return { ...state, isCut: true, isCompacting: false };
 }

@@ -1,10 +1,10 @@
 import { type KeyboardEvent, useEffect, useRef } from "react";
+import { activityOf } from "#contract/agent/standing.ts";
 import { useStore } from "#web/live/store.ts";
 import { Button } from "#web/ui/button.tsx";
 import { Notice } from "#web/ui/notice.tsx";
 import { useAgent, useShown, useTalk } from "./agent-context.ts";
 import css from "./agent-view.module.css";
-import { activityOf } from "./conversation.ts";
 import { useStickToEnd } from "./scroll.ts";
 import { earlierPage } from "./state/snapshot.ts";
 import { ItemList } from "./talk/item-list.tsx";

@@ -1,11 +1,11 @@
 import { Text } from "ink";
 import type { ReactNode } from "react";
 import { findQuestion, nextField, type Question } from "#cli/chat/asking.ts";
-import { activityOf } from "#cli/chat/chat-state.ts";
 import type { ChatView } from "#cli/chat/chat-store.ts";
 import { isAnswering, type Typing } from "#cli/chat/keys.ts";
 import { type Editor, splitAtCursor } from "#cli/chat/line-editor.ts";
 import { keepTail } from "#cli/chat/safe-text.ts";
+import { activityOf } from "#contract/agent/standing.ts";
 import { beside, column, h, Say } from "./draw.ts";
 
 const SHOWN_CHARS = 2000;

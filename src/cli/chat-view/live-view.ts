@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
 import { textOf } from "#cli/chat/chat-answers.ts";
-import { activityOf } from "#cli/chat/chat-state.ts";
 import type { ChatView } from "#cli/chat/chat-store.ts";
 import { type ChatState, depthOf, type OpenAnswer, type OpenCall } from "#cli/chat/chat-types.ts";
 import { keepTail, lastLine } from "#cli/chat/safe-text.ts";
+import { activityOf } from "#contract/agent/standing.ts";
 import { describeCall } from "./describe-call.ts";
 import { column, h, Rows, Say } from "./draw.ts";
 import { readMarkdown } from "./markdown.ts";

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Runtime } from "#contract/agent/runtime.ts";
+import { activityOf } from "#contract/agent/standing.ts";
 import { asFault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
-import { activityOf, toggleUnfolded } from "./chat-state.ts";
+import { toggleUnfolded } from "./chat-state.ts";
 import type { ChatStore } from "./chat-store.ts";
 import { giveBack, type Intent } from "./keys.ts";
 import { describeAgents, describeModels, describeSessions, describeTools } from "./lists.ts";

@@ -21,8 +21,7 @@ const cutShort: Readonly<Record<string, string>> = {
 /** What people say. The task of a sub-agent was shown with its start. */
 export function applyUser(state: ChatState, event: AgentEventOf<"message.user">): ChatState {
   if (event.subagent_id !== undefined) return state;
-  const queue = state.queue.filter(({ queue_id }) => queue_id !== event.queue_id);
-  return add({ ...state, queue, hasBegun: true }, userItem(event.content, event.origin));
+  return add({ ...state, hasBegun: true }, userItem(event.content, event.origin));
 }
 
 export function userItem(content: readonly MessagePart[], origin: string): ChatItem {

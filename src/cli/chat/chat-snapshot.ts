@@ -1,4 +1,5 @@
 import type { TranscriptMessage } from "#contract/agent/message.ts";
+import { standingOf } from "#contract/agent/standing.ts";
 import type { AgentSnapshot } from "#contract/agent/views.ts";
 import { answerItems, growAnswer, userItem } from "./chat-answers.ts";
 import { doneCall } from "./chat-calls.ts";
@@ -11,18 +12,14 @@ const MESSAGES_SHOWN = 100;
 
 /** The view of a session as it is; the events from `events_tail` on go on from here. */
 export function openChat(snapshot: AgentSnapshot, now: string): ChatState {
-  const { transcript, queue, usage, agents, agent, model, partial } = snapshot;
+  const { transcript, partial } = snapshot;
   const calls = findCalls(transcript);
   const shown = transcript.slice(-MESSAGES_SHOWN);
   const omitted = snapshot.omitted_messages + transcript.length - shown.length;
   const items = shown.flatMap((message) => itemsOf(message, calls));
   const base: ChatState = {
     ...emptyChat,
-    ...{ agents, agent, model, usage, queue: queue.waiting },
-    ...{ approvals: snapshot.approvals, elicitations: snapshot.elicitations },
-    context_tokens: snapshot.context_tokens,
-    context_limit: snapshot.context_limit,
-    turn_id: snapshot.turn_id ?? undefined,
+    ...standingOf(snapshot),
     hasBegun: transcript.length > 0,
     calls: findOpen(transcript, calls),
     lastCall: items.findLast((item) => item.kind === "call")?.call,

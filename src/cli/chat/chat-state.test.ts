@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { AgentEvent, type AgentEventBody, type AgentEventOf } from "#contract/agent/events.ts";
+import { activityOf } from "#contract/agent/standing.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import { openChat } from "./chat-snapshot.ts";
-import { activityOf, applyEvent, emptyChat, markWritten, toggleUnfolded } from "./chat-state.ts";
+import { applyEvent, emptyChat, markWritten, toggleUnfolded } from "./chat-state.ts";
 import type { ChatState } from "./chat-types.ts";
 
 // Whoever looks at a session and whoever runs it make it from the same log.

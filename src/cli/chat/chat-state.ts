@@ -1,31 +1,20 @@
 import type { AgentEventOf } from "#contract/agent/events.ts";
-import type { AgentSnapshot } from "#contract/agent/views.ts";
+import { applyStanding, emptyStanding } from "#contract/agent/standing.ts";
 import type { SessionEvent } from "#contract/events.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import { isParked } from "#contract/session.ts";
 import { applyReasoning, applyUser, endAnswer, growAnswer, startAnswer } from "./chat-answers.ts";
 import { applyCall } from "./chat-calls.ts";
-import { applyQuestion, dropQuestions } from "./chat-questions.ts";
+import { applyQuestion } from "./chat-questions.ts";
 import { add, type ChatState, depthOf, note } from "./chat-types.ts";
 
 export const emptyChat: ChatState = {
+  ...emptyStanding,
   items: [],
   written: 0,
   answers: [],
   calls: [],
   subagents: [],
-  approvals: [],
-  elicitations: [],
-  queue: [],
-  agents: [],
-  agent: "",
-  model: "",
-  turn_id: undefined,
-  isCut: false,
-  isCompacting: false,
-  usage: { input_tokens: 0, output_tokens: 0, cost: 0 },
-  context_tokens: 0,
-  context_limit: null,
   hasBegun: false,
   isUnfolded: false,
   lastCall: undefined,
@@ -37,15 +26,8 @@ export const emptyChat: ChatState = {
  * drawn again; what is under way is kept apart and drawn anew each time.
  */
 export function applyEvent(state: ChatState, event: AnyEvent): ChatState {
-  const next = applyTalk(state, event);
-  return next === state ? applySession(state, event) : next;
-}
-
-/** As the session's own state: what a cut worker had asked is asked no more. */
-export function activityOf(state: ChatState): AgentSnapshot["activity"] {
-  if (state.isCut) return "idle";
-  if (state.approvals.length + state.elicitations.length > 0) return "waiting";
-  return state.turn_id === undefined ? "idle" : "running";
+  const talked = applyTalk(state, event);
+  return applyStanding(talked === state ? applySession(state, event) : talked, event);
 }
 
 /** Those above have been drawn. */
@@ -89,8 +71,6 @@ function applyTalk(state: ChatState, event: AnyEvent): ChatState {
     case "subagent.started":
     case "subagent.ended":
       return applySubagent(state, event);
-    case "turn.started":
-      return { ...state, turn_id: event.turn_id, isCut: false };
     case "turn.ended":
       return endTurn(state, event);
     default:
@@ -100,18 +80,10 @@ function applyTalk(state: ChatState, event: AnyEvent): ChatState {
 
 function applySession(state: ChatState, event: AnyEvent): ChatState {
   switch (event.type) {
-    case "team.info":
-      return { ...state, agents: event.agents, agent: state.agent || event.spec.agent };
     case "agent.info":
       return event.subagent_id === undefined ? applyAgent(state, event) : state;
     case "agent.switched":
-      return add({ ...state, agent: event.to }, note(`${event.to} goes on`));
-    case "usage.updated":
-      return applyUsage(state, event);
-    case "queue.changed":
-      return applyQueue(state, event);
-    case "compaction.started":
-      return { ...state, isCompacting: true };
+      return add(state, note(`${event.to} goes on`));
     case "compaction.ended":
       return endCompaction(state, event);
     case "session.exited":
@@ -158,7 +130,7 @@ function applySubagent(state: ChatState, event: SubagentEvent): ChatState {
   const isOther = (of: { readonly subagent_id: string | undefined }) =>
     of.subagent_id !== subagent_id;
   const left = {
-    ...dropQuestions(state, subagent_id),
+    ...state,
     answers: state.answers.filter(isOther),
     calls: state.calls.filter(isOther),
     subagents: state.subagents.filter(isOther),
@@ -179,11 +151,9 @@ function endTurn(state: ChatState, event: AgentEventOf<"turn.ended">): ChatState
   const isOther = (of: { readonly subagent_id: string | undefined }) =>
     of.subagent_id !== undefined;
   const next = {
-    ...dropQuestions(state, undefined),
+    ...state,
     answers: state.answers.filter(isOther),
     calls: state.calls.filter(isOther),
-    turn_id: undefined,
-    isCut: false,
   };
   const why = turnEnds[event.reason];
   // The error itself has said it.
@@ -192,32 +162,18 @@ function endTurn(state: ChatState, event: AgentEventOf<"turn.ended">): ChatState
 }
 
 function applyAgent(state: ChatState, event: AgentEventOf<"agent.info">): ChatState {
-  const { name, model, context_limit, welcome_message } = event;
-  const next = { ...state, agent: name, model, context_limit, isCut: false };
+  const { name, welcome_message } = event;
   const isMet = state.hasBegun || state.agent === name;
-  return isMet || welcome_message === undefined ? next : add(next, note(welcome_message));
-}
-
-function applyUsage(state: ChatState, event: AgentEventOf<"usage.updated">): ChatState {
-  const next = { ...state, usage: event.total };
-  if (event.subagent_id !== undefined) return next;
-  return { ...next, context_tokens: event.context_tokens, context_limit: event.context_limit };
-}
-
-function applyQueue(state: ChatState, event: AgentEventOf<"queue.changed">): ChatState {
-  const { added, removed = [] } = event;
-  const queue = added === undefined ? state.queue : [...state.queue, added];
-  return { ...state, queue: queue.filter(({ queue_id }) => !removed.includes(queue_id)) };
+  return isMet || welcome_message === undefined ? state : add(state, note(welcome_message));
 }
 
 function endCompaction(state: ChatState, event: AgentEventOf<"compaction.ended">): ChatState {
   const { outcome, summary, message, subagent_id } = event;
-  const next = { ...state, isCompacting: false };
   const depth = depthOf(state, subagent_id);
   if (outcome === "applied" && summary !== undefined)
-    return add(next, { kind: "summary", text: summary, depth });
+    return add(state, { kind: "summary", text: summary, depth });
   const text = `the history was not made shorter${message === undefined ? "" : `: ${message}`}`;
-  return add(next, note(text, outcome === "failed" ? "warning" : "plain", depth));
+  return add(state, note(text, outcome === "failed" ? "warning" : "plain", depth));
 }
 
 /** A worker that ends by itself was parked and comes back; any other end is a cut, or meant for good. */
@@ -226,8 +182,8 @@ function applyExit(
   { state: end }: Extract<SessionEvent, { type: "session.exited" }>,
 ): ChatState {
   if (end.kind !== "exited" && end.kind !== "lost") return state;
-  if (!isParked({ kind: "agent", state: end })) return { ...state, isCut: true, ended: end.reason };
+  if (!isParked({ kind: "agent", state: end })) return { ...state, ended: end.reason };
   if (end.kind === "exited" && end.reason === "exited" && end.exit_code === 0) return state;
   const text = "the agent's process has ended; the next message starts it again";
-  return add({ ...state, isCut: true }, note(text, "warning"));
+  return add(state, note(text, "warning"));
 }

@@ -1,5 +1,6 @@
+import { activityOf } from "#contract/agent/standing.ts";
 import { findQuestion, type Question } from "./asking.ts";
-import { activityOf, markWritten } from "./chat-state.ts";
+import { markWritten } from "./chat-state.ts";
 import { add, type ChatState, note, type Tone } from "./chat-types.ts";
 import { emptyTyping, type Situation, showQuestion, type Typing } from "./keys.ts";
 

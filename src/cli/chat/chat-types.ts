@@ -1,7 +1,4 @@
-import type { QueuedMessage, TeamAgent } from "#contract/agent/events.ts";
-import type { Usage } from "#contract/agent/message.ts";
-import type { PendingApproval, PendingElicitation } from "#contract/agent/views.ts";
-
+import type { Standing } from "#contract/agent/standing.ts";
 export type Tone = "plain" | "good" | "warning" | "error";
 
 /** A call of a tool that has no result yet. */
@@ -59,26 +56,13 @@ export interface Subagent {
 }
 
 /** All that the chat view shows of a session. */
-export interface ChatState {
+export interface ChatState extends Standing {
   /** What is to be written above; `written` came before. */
   readonly items: readonly ChatItem[];
   readonly written: number;
   readonly answers: readonly OpenAnswer[];
   readonly calls: readonly OpenCall[];
   readonly subagents: readonly Subagent[];
-  readonly approvals: readonly PendingApproval[];
-  readonly elicitations: readonly PendingElicitation[];
-  readonly queue: readonly QueuedMessage[];
-  readonly agents: readonly TeamAgent[];
-  readonly agent: string;
-  readonly model: string;
-  readonly turn_id: string | undefined;
-  /** The worker ended in the middle of something. */
-  readonly isCut: boolean;
-  readonly isCompacting: boolean;
-  readonly usage: Usage;
-  readonly context_tokens: number;
-  readonly context_limit: number | null;
   /** Something was said, so nobody is welcomed any more. */
   readonly hasBegun: boolean;
   readonly isUnfolded: boolean;

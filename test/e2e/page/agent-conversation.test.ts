@@ -3,8 +3,9 @@ import { describe, expect, test } from "vitest";
 import { AgentFold } from "#agent/state/agent-fold.ts";
 import { repairCut } from "#agent/turn/repair.ts";
 import { AgentEvent, type AgentEventBody } from "#contract/agent/events.ts";
+import { activityOf } from "#contract/agent/standing.ts";
 import type { SessionEvent } from "#contract/events.ts";
-import { activityOf, applyEvent, emptyConversation } from "#web/agent/conversation.ts";
+import { applyEvent, emptyConversation } from "#web/agent/conversation.ts";
 import { addEarlier, fromSnapshot } from "#web/agent/state/snapshot.ts";
 import type { Conversation, Item } from "#web/agent/state/types.ts";
 

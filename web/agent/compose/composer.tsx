@@ -1,7 +1,7 @@
 import { type ClipboardEvent, type KeyboardEvent, useId, useState } from "react";
+import { activityOf } from "#contract/agent/standing.ts";
 import { limits } from "#contract/limits.ts";
 import { useAgent, useTalk } from "#web/agent/agent-context.ts";
-import { activityOf } from "#web/agent/conversation.ts";
 import { Picture } from "#web/agent/talk/picture.tsx";
 import { IconButton } from "#web/ui/button.tsx";
 import { Notice } from "#web/ui/notice.tsx";

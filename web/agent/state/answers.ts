@@ -15,17 +15,15 @@ export function sayCut(stopReason: string): string | undefined {
 /** What people say. The task of a sub-agent is shown with its start. */
 export function applyUser(state: Conversation, event: AgentEventOf<"message.user">): Conversation {
   if (event.subagent_id !== undefined) return state;
-  const { message_id, at, content, origin, framing = "plain", queue_id } = event;
-  const isKnown = findItem(state.main, "user", message_id) !== undefined;
-  const queue = state.queue.filter((waiting) => waiting.queue_id !== queue_id);
-  if (isKnown) return { ...state, queue };
+  const { message_id, at, content, origin, framing = "plain" } = event;
+  if (findItem(state.main, "user", message_id) !== undefined) return state;
   const next = changeThread(state, undefined, (thread) =>
     putItem(thread, {
       ...{ kind: "user", key: message_id, at, content, origin, framing },
       position: state.total,
     }),
   );
-  return { ...next, queue, total: state.total + 1 };
+  return { ...next, total: state.total + 1 };
 }
 
 export function startAnswer(

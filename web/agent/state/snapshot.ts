@@ -1,4 +1,5 @@
 import type { TranscriptMessage } from "#contract/agent/message.ts";
+import { standingOf } from "#contract/agent/standing.ts";
 import type { AgentSnapshot, Transcript } from "#contract/agent/views.ts";
 import { openAnswer, sayCut } from "./answers.ts";
 import { callOf } from "./calls.ts";
@@ -12,23 +13,18 @@ export const EARLIER_MESSAGES = 100;
 
 /** The session as it is; the events from `events_tail` on go on from here. */
 export function fromSnapshot(snapshot: AgentSnapshot, empty: Conversation): Conversation {
-  const { transcript, omitted_messages, partial, agents, agent, model, usage } = snapshot;
+  const { transcript, omitted_messages, partial } = snapshot;
   const at = transcript.at(-1)?.at ?? new Date(0).toISOString();
   const isIdle = snapshot.activity === "idle";
   const items = itemsOf(transcript, omitted_messages, { isOver: isIdle });
   const base: Conversation = {
     ...empty,
-    ...{ agents, agent, model, usage, permissions: snapshot.permissions },
+    ...standingOf(snapshot),
+    permissions: snapshot.permissions,
     main: { items, weight: weighAll(items) },
     total: omitted_messages + transcript.length,
     first: omitted_messages,
-    queue: snapshot.queue.waiting,
     welcome: snapshot.welcome_message,
-    turn_id: snapshot.turn_id ?? undefined,
-    approvals: snapshot.approvals,
-    elicitations: snapshot.elicitations,
-    context_tokens: snapshot.context_tokens,
-    context_limit: snapshot.context_limit,
   };
   const open = openPartial(base, partial, at);
   const waiting = snapshot.approvals.reduce(markWaiting, open);

@@ -1,7 +1,6 @@
 import type { AgentEventOf } from "#contract/agent/events.ts";
 import { dropOpen } from "./answers.ts";
 import { changeCall, stopCalls } from "./calls.ts";
-import { dropQuestions } from "./questions.ts";
 import { changeThread, findItem, putItem, putSubagent, unknownSubagent } from "./thread.ts";
 import type { Conversation } from "./types.ts";
 
@@ -15,11 +14,7 @@ export function applySubagent(state: Conversation, event: SubagentEvent): Conver
     const subagent = { ...(known ?? unknownSubagent), name, task: event.task };
     return place(putSubagent(state, subagent_id, subagent), event);
   }
-  const ended = changeThread(
-    stopCalls(dropQuestions(state, subagent_id), subagent_id),
-    subagent_id,
-    dropOpen,
-  );
+  const ended = changeThread(stopCalls(state, subagent_id), subagent_id, dropOpen);
   const last = ended.subagents.get(subagent_id) ?? unknownSubagent;
   const { outcome, text } = event;
   const next = putSubagent(ended, subagent_id, { ...last, name, outcome, answer: text });

@@ -1,11 +1,7 @@
-import type { ApprovalDecision, QueuedMessage, TeamAgent } from "#contract/agent/events.ts";
-import type { Framing, MessagePart, Usage } from "#contract/agent/message.ts";
-import type {
-  AgentSnapshot,
-  PendingApproval,
-  PendingElicitation,
-  PermissionsView,
-} from "#contract/agent/views.ts";
+import type { ApprovalDecision } from "#contract/agent/events.ts";
+import type { Framing, MessagePart } from "#contract/agent/message.ts";
+import type { Standing } from "#contract/agent/standing.ts";
+import type { AgentSnapshot, PermissionsView } from "#contract/agent/views.ts";
 
 interface Placed {
   /** Unique in its thread, and the same however the item became known. */
@@ -124,28 +120,15 @@ export interface Subagent extends Thread {
 }
 
 /** All that the page knows of an agent's session. */
-export interface Conversation {
+export interface Conversation extends Standing {
   readonly main: Thread;
   readonly subagents: ReadonlyMap<string, Subagent>;
   /** How many messages of the transcript there are, shown or not. */
   readonly total: number;
   /** The messages before this one are not shown. */
   readonly first: number;
-  readonly approvals: readonly PendingApproval[];
-  readonly elicitations: readonly PendingElicitation[];
-  readonly queue: readonly QueuedMessage[];
-  readonly agents: readonly TeamAgent[];
-  readonly agent: string;
-  readonly model: string;
   readonly welcome: string | undefined;
-  readonly turn_id: string | undefined;
-  /** The worker ended in the middle of something. */
-  readonly isCut: boolean;
-  readonly isCompacting: boolean;
   readonly permissions: PermissionsView;
-  readonly usage: Usage;
-  readonly context_tokens: number;
-  readonly context_limit: number | null;
 }
 
 export type Activity = AgentSnapshot["activity"];

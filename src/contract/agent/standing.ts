@@ -1,0 +1,191 @@
+import type { AnyEvent } from "#contract/operations/agent.ts";
+import type { AgentEventOf, QueuedMessage, TeamAgent } from "./events.ts";
+import type { Usage } from "./message.ts";
+import type { AgentSnapshot, PendingApproval, PendingElicitation } from "./views.ts";
+
+/**
+ * How an agent's session stands, for everybody who shows one: what is asked and what waits, who speaks by which model, and
+ * what it has used. What was said and done is for each of them to show in their own way.
+ */
+export interface Standing {
+  readonly approvals: readonly PendingApproval[];
+  readonly elicitations: readonly PendingElicitation[];
+  readonly queue: readonly QueuedMessage[];
+  readonly agents: readonly TeamAgent[];
+  readonly agent: string;
+  readonly model: string;
+  readonly turn_id: string | undefined;
+  /** The worker ended in the middle of something. */
+  readonly isCut: boolean;
+  readonly isCompacting: boolean;
+  readonly usage: Usage;
+  readonly context_tokens: number;
+  readonly context_limit: number | null;
+}
+
+export const emptyStanding: Standing = {
+  approvals: [],
+  elicitations: [],
+  queue: [],
+  agents: [],
+  agent: "",
+  model: "",
+  turn_id: undefined,
+  isCut: false,
+  isCompacting: false,
+  usage: { input_tokens: 0, output_tokens: 0, cost: 0 },
+  context_tokens: 0,
+  context_limit: null,
+};
+
+export function standingOf(snapshot: AgentSnapshot): Standing {
+  const { approvals, elicitations, agents, agent, model, usage } = snapshot;
+  const { context_tokens, context_limit, turn_id, queue } = snapshot;
+  return {
+    ...{ approvals, elicitations, agents, agent, model, usage, context_tokens, context_limit },
+    ...{ isCut: false, isCompacting: false },
+    turn_id: turn_id ?? undefined,
+    queue: queue.waiting,
+  };
+}
+
+/** As the session's own state: what a cut worker had asked is asked no more. */
+export function activityOf(state: Standing): AgentSnapshot["activity"] {
+  if (state.isCut) return "idle";
+  if (state.approvals.length + state.elicitations.length > 0) return "waiting";
+  return state.turn_id === undefined ? "idle" : "running";
+}
+
+/** The same state where the event says nothing about it. */
+export function applyStanding<S extends Standing>(state: S, event: AnyEvent): S {
+  const change = changeByQuestion(state, event) ?? changeBySession(state, event);
+  return change === undefined ? state : { ...state, ...change };
+}
+
+type Change = Partial<Standing> | undefined;
+
+function changeByQuestion(state: Standing, event: AnyEvent): Change {
+  const { approvals, elicitations } = state;
+  switch (event.type) {
+    case "approval.requested":
+      return { approvals: [...withoutApproval(approvals, event), approvalOf(event)] };
+    case "approval.resolved":
+      return { approvals: withoutApproval(approvals, event) };
+    case "elicitation.requested":
+      return { elicitations: [...withoutQuestion(elicitations, event), elicitationOf(event)] };
+    case "elicitation.resolved":
+      return { elicitations: withoutQuestion(elicitations, event) };
+    case "subagent.ended":
+      return event.subagent_id === undefined ? undefined : dropQuestions(state, event.subagent_id);
+    case "turn.ended":
+      if (event.subagent_id !== undefined) return undefined;
+      return {
+        ...dropQuestions(state, undefined),
+        ...{ turn_id: undefined, isCut: false, isCompacting: false },
+      };
+    default:
+      return undefined;
+  }
+}
+
+function changeBySession(state: Standing, event: AnyEvent): Change {
+  if ("subagent_id" in event && event.subagent_id !== undefined) return changeByOther(event);
+  switch (event.type) {
+    case "turn.started":
+      return { turn_id: event.turn_id, isCut: false };
+    case "message.user":
+      return { queue: state.queue.filter(({ queue_id }) => queue_id !== event.queue_id) };
+    case "queue.changed":
+      return { queue: changeQueue(state.queue, event) };
+    case "team.info":
+      return { agents: event.agents, agent: state.agent || event.spec.agent };
+    case "agent.info": {
+      const { name: agent, model, context_limit } = event;
+      return { agent, model, context_limit, isCut: false };
+    }
+    case "agent.switched":
+      return { agent: event.to };
+    case "usage.updated": {
+      const { total: usage, context_tokens, context_limit } = event;
+      return { usage, context_tokens, context_limit };
+    }
+    case "compaction.started":
+      return { isCompacting: true };
+    case "compaction.ended":
+      return { isCompacting: false };
+    case "session.exited":
+      return changeByExit(event.state);
+    default:
+      return undefined;
+  }
+}
+
+/** What a sub-agent uses is the session's; all else of it is its own. */
+function changeByOther(event: AnyEvent): Change {
+  return event.type === "usage.updated" ? { usage: event.total } : undefined;
+}
+
+/** A worker that ends by itself was parked and comes back; any other end is a cut. */
+function changeByExit(end: Extract<AnyEvent, { type: "session.exited" }>["state"]): Change {
+  if (end.kind !== "exited" && end.kind !== "lost") return undefined;
+  const isParked = end.kind === "exited" && end.reason === "exited" && end.exit_code === 0;
+  return isParked ? { isCut: false } : { isCut: true, isCompacting: false };
+}
+
+function changeQueue(
+  queue: readonly QueuedMessage[],
+  { added, removed = [] }: AgentEventOf<"queue.changed">,
+): readonly QueuedMessage[] {
+  const others = queue.filter(({ queue_id }) => queue_id !== added?.queue_id);
+  const all = added === undefined ? others : [...others, added];
+  return all.filter(({ queue_id }) => !removed.includes(queue_id));
+}
+
+/** Who has ended waits for no answer. */
+function dropQuestions({ approvals, elicitations }: Standing, subagentId: string | undefined) {
+  const isOther = (asked: { readonly subagent_id?: string | undefined }) =>
+    asked.subagent_id !== subagentId;
+  return { approvals: approvals.filter(isOther), elicitations: elicitations.filter(isOther) };
+}
+
+function withoutApproval(
+  approvals: readonly PendingApproval[],
+  { approval_id }: { readonly approval_id: string },
+) {
+  return approvals.filter((asked) => asked.approval_id !== approval_id);
+}
+
+function withoutQuestion(
+  elicitations: readonly PendingElicitation[],
+  { elicitation_id }: { readonly elicitation_id: string },
+) {
+  return elicitations.filter((asked) => asked.elicitation_id !== elicitation_id);
+}
+
+/** As a snapshot says it. */
+export function approvalOf(event: AgentEventOf<"approval.requested">): PendingApproval {
+  const { approval_id, kind, tool, input, message } = event;
+  return {
+    ...{ approval_id, kind, message, ...whoAsks(event) },
+    ...(tool === undefined ? {} : { tool }),
+    ...(input === undefined ? {} : { input }),
+  };
+}
+
+export function elicitationOf(event: AgentEventOf<"elicitation.requested">): PendingElicitation {
+  const { elicitation_id, message, schema } = event;
+  return { elicitation_id, message, schema, ...whoAsks(event) };
+}
+
+function whoAsks(event: {
+  readonly call_id?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly subagent_id?: string | undefined;
+}) {
+  const { call_id, agent, subagent_id } = event;
+  return {
+    ...(call_id === undefined ? {} : { call_id }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(subagent_id === undefined ? {} : { subagent_id }),
+  };
+}
