@@ -15,6 +15,7 @@ const immortal: Nature = () => false;
 
 const GRACE_MS = 250;
 const KILL_LIMIT_MS = 2000;
+const ROOT_PID = 77;
 
 class World {
   readonly clock = new ManualClock();
@@ -62,6 +63,7 @@ class World {
 
   tree(name: string): EndingTree {
     return {
+      root_pid: ROOT_PID,
       find: () =>
         [...this.#alive.values()].filter(({ tree }) => tree === name).map(({ stat }) => stat),
       killGroup: () => void this.killedGroups.push(name),
@@ -242,12 +244,28 @@ describe("the end of a tree", () => {
     world.add("a", stubborn);
     world.blindLooks = 5;
     const { state } = watchEnd(world, ender.end(world.tree("a"), 0));
-    await pass(world, 60);
+    await pass(world, 600);
     expect(state.survivors).toBeUndefined();
     await pass(world, 100);
     expect(state.survivors).toEqual([]);
     expect(world.sent.at(-1)).toMatch(/SIGKILL$/);
-    expect(world.errors.map(String)).toEqual(Array.from({ length: 5 }, () => "Error: EMFILE"));
+    expect(world.errors.map(String)).toEqual(["Error: EMFILE"]);
+  });
+
+  test("is waited for no longer than one that is seen, ever more rarely, and says that nobody looked", async () => {
+    const world = new World();
+    using ender = world.openEnder();
+    world.add("a", polite);
+    world.blindLooks = Number.POSITIVE_INFINITY;
+    const { state } = watchEnd(world, ender.end(world.tree("a"), GRACE_MS));
+    await pass(world, GRACE_MS + KILL_LIMIT_MS - 10);
+    expect(state.survivors).toBeUndefined();
+    await pass(world, 20);
+    const why = "processes could not be looked at, so it may still run";
+    expect(state.survivors).toEqual([{ pid: ROOT_PID, uid: -1, command: "", why }]);
+    expect(world.looks).toBeLessThan(15);
+    expect(world.errors.map(String)).toEqual(["Error: EMFILE"]);
+    expect(world.clock.timers).toBe(0);
   });
 
   test("is seen by asking where deaths are not told", async () => {

@@ -13,6 +13,8 @@ import type { Snapshot } from "./process-table.ts";
  * follows. A cgroup does that part in one write; the looks then only confirm it.
  */
 export interface EndingTree {
+  /** Its first process, for who has to be named when nobody could be seen. */
+  readonly root_pid: number;
   find(snapshot: Snapshot): readonly ProcessStat[];
   /** Ends what is in the session's cgroup, where there is one. */
   killGroup(): void;
@@ -29,6 +31,8 @@ export interface TreeEnderDeps {
   readonly send: (member: ProcessStat, signal: NodeJS.Signals) => boolean;
   readonly describe: (member: ProcessStat) => Survivor;
   readonly onError: (error: unknown) => void;
+  /** Makes room for what `look`, `send` and the rest open, one file at a time, when no descriptor is left. */
+  readonly lend?: (<T>(work: () => T) => T) | undefined;
 }
 
 type Phase =
@@ -40,6 +44,8 @@ type Phase =
 interface Ending {
   readonly tree: EndingTree;
   readonly grace_ms: number;
+  /** Whoever could not be looked at until then is not looked for any longer. */
+  readonly blind_until: number;
   readonly done: (survivors: readonly Survivor[]) => void;
   phase: Phase;
   deadline: number;
@@ -52,6 +58,8 @@ const LOOK_EVERY_MS = 5;
 const STOP_ROUNDS = 50;
 /** After a look that failed, as it does when no descriptor is left. */
 const LOOK_AGAIN_MS = 20;
+const LOOK_AGAIN_LONGEST_MS = 500;
+const UNSEEN = "processes could not be looked at, so it may still run";
 
 export class TreeEnder implements Disposable {
   readonly #deps: TreeEnderDeps;
@@ -59,6 +67,8 @@ export class TreeEnder implements Disposable {
   readonly #deaths: Disposable;
   #soon: Disposable | undefined;
   #deadline: Disposable | undefined;
+  /** Looks that failed, in a row. */
+  #blindLooks = 0;
 
   constructor(deps: TreeEnderDeps) {
     this.#deps = deps;
@@ -69,9 +79,11 @@ export class TreeEnder implements Disposable {
 
   end(tree: EndingTree, graceMs: number): Promise<readonly Survivor[]> {
     const { promise, resolve } = Promise.withResolvers<readonly Survivor[]>();
+    const { clock, kill_limit_ms } = this.#deps;
     this.#endings.add({
       tree,
       grace_ms: graceMs,
+      blind_until: clock.monotonic() + graceMs + kill_limit_ms,
       done: resolve,
       phase: { kind: "asked" },
       deadline: 0,
@@ -87,23 +99,35 @@ export class TreeEnder implements Disposable {
     this.#soon?.[Symbol.dispose]();
     this.#deadline?.[Symbol.dispose]();
     if (this.#endings.size === 0) return;
-    const members = this.#findAll();
-    for (const ending of [...this.#endings])
-      this.#finish(ending, (members?.get(ending) ?? []).map(this.#deps.describe));
+    this.#lend(() => {
+      const members = this.#findAll();
+      for (const ending of [...this.#endings]) {
+        const found = members?.get(ending)?.map((member) => this.#describe(member));
+        this.#finish(ending, found ?? [unseen(ending)]);
+      }
+    });
+  }
+
+  #lend(work: () => void): void {
+    if (this.#deps.lend === undefined) work();
+    else this.#deps.lend(work);
   }
 
   #lookIn(ms: number): void {
-    this.#soon ??= this.#deps.clock.timer(ms, () => this.#look());
+    this.#soon ??= this.#deps.clock.timer(ms, () => {
+      this.#soon = undefined;
+      this.#lend(() => this.#look());
+    });
   }
 
   #look(): void {
-    this.#soon = undefined;
     const members = this.#findAll();
+    const now = this.#deps.clock.monotonic();
     if (members === undefined) {
-      this.#lookIn(LOOK_AGAIN_MS);
+      this.#waitForSight(now);
       return;
     }
-    const now = this.#deps.clock.monotonic();
+    this.#blindLooks = 0;
     let again = false;
     for (const [ending, found] of members) again = this.#step(ending, found, now) || again;
     if (again) this.#lookIn(0);
@@ -116,9 +140,21 @@ export class TreeEnder implements Disposable {
       const snapshot = this.#deps.look();
       return new Map([...this.#endings].map((ending) => [ending, ending.tree.find(snapshot)]));
     } catch (error) {
-      this.#deps.onError(error);
+      this.#blindLooks += 1;
+      // The next ones fail for the same reason.
+      if (this.#blindLooks === 1) this.#deps.onError(error);
       return undefined;
     }
+  }
+
+  /** Ever more rarely, and for nobody longer than an end takes that is seen. */
+  #waitForSight(now: number): void {
+    for (const ending of [...this.#endings])
+      if (now >= ending.blind_until) this.#finish(ending, [unseen(ending)]);
+    if (this.#endings.size === 0) return;
+    const pause = Math.min(LOOK_AGAIN_LONGEST_MS, LOOK_AGAIN_MS * 2 ** (this.#blindLooks - 1));
+    const ends = [...this.#endings].map(({ blind_until }) => blind_until - now);
+    this.#lookIn(Math.min(pause, ...ends));
   }
 
   /** True when another look is wanted at once. */
@@ -143,7 +179,11 @@ export class TreeEnder implements Disposable {
       case "stopping":
         return this.#stop(ending, members, now);
       case "killing":
-        if (now >= ending.deadline) this.#finish(ending, members.map(this.#deps.describe));
+        if (now >= ending.deadline)
+          this.#finish(
+            ending,
+            members.map((member) => this.#describe(member)),
+          );
         // Somebody may have been forked between the last STOP and the KILL.
         else this.#kill(members);
         return false;
@@ -178,6 +218,15 @@ export class TreeEnder implements Disposable {
     this.#deps.send(member, "SIGCONT");
   }
 
+  /** Whoever was seen is named, also when nothing more can be read about him. */
+  #describe(member: ProcessStat): Survivor {
+    try {
+      return this.#deps.describe(member);
+    } catch {
+      return { pid: member.pid, uid: -1, command: member.name, why: UNSEEN };
+    }
+  }
+
   #finish(ending: Ending, survivors: readonly Survivor[]): void {
     this.#endings.delete(ending);
     ending.done(survivors);
@@ -193,4 +242,9 @@ export class TreeEnder implements Disposable {
     if (waits.length === 0) return;
     this.#deadline = clock.timer(Math.min(...waits), () => this.#lookIn(0));
   }
+}
+
+/** That nobody was seen is no word for nobody being there. */
+function unseen({ tree }: Ending): Survivor {
+  return { pid: tree.root_pid, uid: -1, command: "", why: UNSEEN };
 }

@@ -1,20 +1,11 @@
-import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { openOutput } from "#app/follow-output.ts";
 import { waitFor } from "#test/harness/eventually.ts";
-import { openTestHost } from "#test/harness/host.ts";
-
-/** From now on the process can open nothing more; what is open stays open. */
-function starve(pid: number): Disposable {
-  const open = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
-  let free = 0;
-  while (open.has(free)) free += 1;
-  const limit = (count: string) => spawnSync("prlimit", [`--pid=${pid}`, `--nofile=${count}:`]);
-  const shown = spawnSync("prlimit", [`--pid=${pid}`, "--nofile", "--output=SOFT", "--noheadings"]);
-  limit(String(free));
-  return { [Symbol.dispose]: () => void limit(String(shown.stdout).trim()) };
-}
+import { openTestHost, type TestHost } from "#test/harness/host.ts";
+import { isAlive } from "#test/harness/processes.ts";
+import { starve } from "#test/harness/starve.ts";
 
 test.skipIf(process.platform !== "linux")(
   "a session that cannot be removed for want of descriptors is still there and can be removed later",
@@ -36,5 +27,48 @@ test.skipIf(process.platform !== "linux")(
     expect(await host.client.call("session.get", { session_id })).toMatchObject({ session_id });
     await host.client.call("session.close", call);
     expect(existsSync(join(host.sessions, session_id))).toBe(false);
+  },
+);
+
+/** Ignores the hang-up, has a child in a session of its own, and says the pids of both. */
+const STUBBORN = "trap '' HUP; setsid sleep 600 & echo $$ $!; wait";
+
+async function openStubborn(host: TestHost) {
+  const { session_id } = await host.create({ kind: "command", command: STUBBORN });
+  await waitFor("both pids", async () => {
+    const { tail } = await host.client.call("session.get", { session_id });
+    return tail > 0;
+  });
+  using source = openOutput(host.sessions, session_id);
+  const said = source.read(0, { limit: 100, tail: source.tail() });
+  const text = said?.kind === "bytes" ? Buffer.from(said.bytes).toString() : "";
+  return { session_id, pids: text.trim().split(" ").map(Number) };
+}
+
+test.skipIf(process.platform !== "linux")(
+  "a host without descriptors ends a session with all that it started, answers, and logs no flood",
+  async () => {
+    await using host = await openTestHost();
+    const { session_id, pids } = await openStubborn(host);
+    expect(pids.map(isAlive)).toEqual([true, true]);
+    {
+      using _starved = starve(host.pid);
+      const { state } = await host.client.call("session.close", { session_id });
+      expect(state).toMatchObject({ kind: "exited" });
+      expect(state).not.toHaveProperty("survivors");
+      expect(pids.map(isAlive)).toEqual([false, false]);
+    }
+    expect((await host.client.call("host.health", {})).errors).toBeLessThan(5);
+  },
+);
+
+test.skipIf(process.platform !== "linux")(
+  "a host without descriptors ends by SIGTERM, and everything with it",
+  async () => {
+    await using host = await openTestHost();
+    const { pids } = await openStubborn(host);
+    using _starved = starve(host.pid);
+    await host.kill("SIGTERM");
+    expect(pids.map(isAlive)).toEqual([false, false]);
   },
 );

@@ -96,6 +96,7 @@ export class DarwinTrees implements Disposable {
 function createMembers(marks: TreeMarks) {
   const seen = new Map<number, number>();
   return {
+    root_pid: marks.root.pid,
     find(snapshot: Snapshot): readonly ProcessStat[] {
       const members = findTree(snapshot, { ...marks, seen }, process.pid);
       seen.clear();

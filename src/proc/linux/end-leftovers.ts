@@ -26,7 +26,11 @@ export async function endLeftovers(
       limit_scope: "all",
     } as const;
     return ender.end(
-      { find: (snapshot) => findTree(snapshot, marks, process.pid), killGroup: () => undefined },
+      {
+        root_pid: root.pid,
+        find: (snapshot) => findTree(snapshot, marks, process.pid),
+        killGroup: () => undefined,
+      },
       GRACE_MS,
     );
   });

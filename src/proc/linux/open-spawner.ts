@@ -1,6 +1,7 @@
 import { limits } from "#contract/limits.ts";
 import type { ProcessTable } from "#proc/process-table.ts";
 import { describeSurvivor, sendSignal } from "#proc/signal-process.ts";
+import { SpareDescriptor } from "#proc/spare-descriptor.ts";
 import type { OpenSpawner, SpawnerOptions } from "#proc/spawner.ts";
 import { TreeEnder } from "#proc/tree-ender.ts";
 import { leaveSessionCgroup, openCgroups } from "./cgroup.ts";
@@ -31,6 +32,7 @@ export function openLinuxSpawner(options: SpawnerOptions, table: ProcessTable): 
       onError: options.onError,
     }),
   );
+  const spare = stack.use(new SpareDescriptor());
   const ender = stack.use(
     new TreeEnder({
       clock: options.clock,
@@ -42,6 +44,7 @@ export function openLinuxSpawner(options: SpawnerOptions, table: ProcessTable): 
       send: sendSignal,
       describe: describeSurvivor,
       onError: options.onError,
+      lend: (work) => spare.lend(work),
     }),
   );
   const cgroups = options.cgroups === false ? undefined : openCgroups();

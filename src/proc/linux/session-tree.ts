@@ -18,6 +18,7 @@ export function createSessionTree({ marks, cgroup, table, ender }: SessionTreeDe
     table,
     ender,
     send: sendSignal,
+    root_pid: marks.root.pid,
     find: (snapshot) => findMembers(snapshot, marks, cgroup),
     killGroup: () => void cgroup?.kill(),
     hasGroup: cgroup !== undefined,
