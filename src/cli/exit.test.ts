@@ -37,6 +37,7 @@ const EXIT_CODES: Record<FaultCode, number> = {
   host_unavailable: 7,
   shutting_down: 7,
   disk_full: 7,
+  overloaded: 7,
 };
 
 test("every fault has the exit code that scripts know", () => {

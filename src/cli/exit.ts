@@ -15,7 +15,7 @@ export function notice(sentence: string): void {
 export function sayFault(error: unknown): void {
   notice(asFault(error).message);
   // A bug: what is needed to find it.
-  if (error instanceof Fault || !(error instanceof Error)) return;
+  if (fault.code !== "internal" || error instanceof Fault || !(error instanceof Error)) return;
   for (const line of (error.stack ?? "").split("\n")) process.stderr.write(`${printable(line)}\n`);
 }
 

@@ -52,7 +52,7 @@ export function noAnswer(url: string, cause: unknown): Fault {
 
 /** Whether the same request may succeed in a moment, for nothing was wrong with it. */
 export function isPassing({ code }: Fault): boolean {
-  return code === "host_unavailable" || code === "shutting_down";
+  return code === "host_unavailable" || code === "shutting_down" || code === "overloaded";
 }
 
 /** The beginning of an answer that may be cut or endless; the rest is not taken. */

@@ -76,6 +76,8 @@ test("an error event is a fault, unless the server only stops; an event of the l
   const stopping = createServer([
     { chunks: [error("shutting_down")] },
     { chunks: [error("internal")] },
+    { chunks: [error("overloaded")] },
+    { status: 503, json: { error: { code: "overloaded", message: "m" } } },
     { chunks: [`id: 5\n${error("x")}`] },
   ]);
   const [item] = await take(stopping.client.stream("session.events", { session_id }), 1);

@@ -41,6 +41,7 @@ export const faults = {
   host_unavailable: { status: 503, exit: 7, retry: true },
   shutting_down: { status: 503, exit: 7, retry: true },
   disk_full: { status: 503, exit: 7, retry: true },
+  overloaded: { status: 503, exit: 7, retry: true },
 } as const satisfies Record<string, FaultSpec>;
 
 export type FaultCode = keyof typeof faults;

@@ -48,6 +48,7 @@ test("fault codes with their HTTP status and exit code", () => {
     "503 host_unavailable 7",
     "503 shutting_down 7",
     "503 disk_full 7",
+    "503 overloaded 7",
   ]);
 });
 

@@ -3,7 +3,7 @@ import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync } from "node:fs
 import { dirname, join } from "node:path";
 import { writeFileAtomic } from "#base/atomic-file.ts";
 import { isErrno } from "#base/errno.ts";
-import { Fault } from "#contract/fault.ts";
+import { Fault, findScarcity } from "#contract/fault.ts";
 
 /** Where everything of one host is. */
 export interface DataDir {
@@ -41,7 +41,7 @@ export function openDataDir(path: string): DataDir {
   } catch (error) {
     if (error instanceof Fault) throw error;
     throw new Fault(
-      "host_unavailable",
+      findScarcity(error)?.code ?? "host_unavailable",
       `cannot use ${path} as the data directory: ${sentenceFor(error)}`,
       {
         details: { data_dir: path },
@@ -62,8 +62,7 @@ function sentenceFor(error: unknown): string {
   if (isErrno(error, "EEXIST", "ENOTDIR")) return "there is a file in its place";
   if (isErrno(error, "EACCES", "EPERM")) return "it may not be written to";
   if (isErrno(error, "EROFS")) return "it is on a read-only file system";
-  if (isErrno(error, "ENOSPC")) return "the disk is full";
-  return String(error);
+  return findScarcity(error)?.message ?? String(error);
 }
 
 function checkFormat(path: string): void {

@@ -14,6 +14,8 @@ const DOOR_FAULTS: readonly FaultCode[] = [
   "internal",
   "host_unavailable",
   "shutting_down",
+  "disk_full",
+  "overloaded",
 ];
 const FAULT_REF = { $ref: "#/components/schemas/Fault" };
 const JSON_REF = { $ref: "#/components/schemas/Json" };

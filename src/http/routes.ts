@@ -4,7 +4,7 @@ import type { Gateway } from "#app/gateway.ts";
 import { giveBack } from "#app/read/range-buffers.ts";
 import type { Clock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
-import { asFault, Fault } from "#contract/fault.ts";
+import { asFault, Fault, isUnexpected } from "#contract/fault.ts";
 import type { FaultCode } from "#contract/faults.ts";
 import type { OperationSpec } from "#contract/operations/operation-spec.ts";
 import type { OutputRange } from "#contract/operations/reading.ts";
@@ -86,7 +86,7 @@ export function createRoutes(deps: RouteDeps): Hono<RouteEnv> {
   app.onError((error, c) => {
     const fault = asFault(error);
     const request_id = c.get("request_id");
-    if (fault.code === "internal") {
+    if (isUnexpected(error)) {
       const { method } = c.req;
       deps.log.error("a request failed", { request_id, method, path: pathOf(c), error });
     }
@@ -167,7 +167,7 @@ function endOf(held: DisposableStack, ending: AbortController): () => void {
 /** The status has been sent, so the log is the only place for what nobody expected. */
 function noteBroken({ log, stopping }: RouteDeps, c: Context<RouteEnv>, error: unknown): void {
   const isWanted = !c.req.raw.signal.aborted && !stopping.aborted;
-  if (asFault(error).code !== "internal" || !isWanted) return;
+  if (!isUnexpected(error) || !isWanted) return;
   log.error("an answer broke off", { request_id: c.get("request_id"), path: pathOf(c), error });
 }
 

@@ -1,6 +1,7 @@
+import { closeSync, openSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { messageOf } from "#base/errno.ts";
-import { Fault } from "#contract/fault.ts";
+import { Fault, findScarcity } from "#contract/fault.ts";
 
 /** How long a statement waits for another process that writes. A write takes well under a millisecond. */
 const BUSY_MS = 5000;
@@ -97,6 +98,9 @@ const SQLITE = {
   notDatabase: 26,
 } as const;
 
+/** SQLITE_IOERR_SHMSIZE: the file beside the write-ahead log could not be made larger. */
+const SHARED_MEMORY_SIZE = 10 | (19 << 8);
+
 function asStoreFault(error: unknown, path: string): unknown {
   const options = { details: { path }, cause: error };
   // The low byte is the kind, the rest says more about it.
@@ -110,7 +114,7 @@ function asStoreFault(error: unknown, path: string): unknown {
       return new Fault("internal", `${path} may not be written to`, options);
     case SQLITE.open:
     case SQLITE.io:
-      return new Fault("internal", `${path} cannot be used: ${messageOf(error)}`, options);
+      return asFileFault(error, path);
     case SQLITE.corrupt:
     case SQLITE.notDatabase:
       return new Fault(
@@ -120,6 +124,28 @@ function asStoreFault(error: unknown, path: string): unknown {
       );
     default:
       return error;
+  }
+}
+
+/** SQLite does not say why a file could not be opened or grown. */
+function asFileFault(error: unknown, path: string): Fault {
+  const options = { details: { path }, cause: error };
+  const code = sqliteCode(error);
+  if (code === SHARED_MEMORY_SIZE)
+    return new Fault("disk_full", `there is no room left on the disk for ${path}`, options);
+  const lack = code === SQLITE.open ? findLackOfDescriptors() : undefined;
+  if (lack !== undefined)
+    return new Fault(lack.code, `${path} cannot be used: ${lack.message}`, options);
+  return new Fault("internal", `${path} cannot be used: ${messageOf(error)}`, options);
+}
+
+/** Of another file: to close the database's own would free the locks that are on it. */
+function findLackOfDescriptors(): Fault | undefined {
+  try {
+    closeSync(openSync("/dev/null", "r"));
+    return undefined;
+  } catch (error) {
+    return findScarcity(error);
   }
 }
 

@@ -2,7 +2,7 @@ import { chmodSync, linkSync, lstatSync, readFileSync, rmSync, writeFileSync } f
 import { isErrno } from "#base/errno.ts";
 import { type Logger, silentLogger } from "#base/logger.ts";
 import { randomId } from "#base/random-id.ts";
-import { Fault } from "#contract/fault.ts";
+import { Fault, findScarcity } from "#contract/fault.ts";
 import { createTokenSecret, isTokenSecret } from "./secret.ts";
 import type { Store } from "./store.ts";
 import type { MintedToken, TokenContent } from "./tokens.ts";
@@ -34,7 +34,7 @@ export function createTokenFile(path: string, log: Logger = silentLogger): strin
   } catch (error) {
     const made = isErrno(error, "EEXIST") ? readSecret(path, log) : undefined;
     if (made !== undefined) return made;
-    throw createFileFault(path, "it cannot be made", error);
+    throw createFileFault(path, findScarcity(error)?.message ?? "it cannot be made", error);
   } finally {
     rmSync(temporary, { force: true });
   }
@@ -56,7 +56,8 @@ function readSecret(path: string, log: Logger): string | undefined {
 }
 
 function createFileFault(path: string, why: string, cause?: unknown): Fault {
-  return new Fault("internal", `the token file ${path} cannot be used: ${why}`, {
+  const code = findScarcity(cause)?.code ?? "internal";
+  return new Fault(code, `the token file ${path} cannot be used: ${why}`, {
     details: { path },
     cause,
   });

@@ -1,6 +1,6 @@
 import { accessSync, chmodSync, closeSync, constants, openSync, statSync } from "node:fs";
 import { isErrno, messageOf } from "#base/errno.ts";
-import { Fault } from "#contract/fault.ts";
+import { Fault, findScarcity } from "#contract/fault.ts";
 import { Database } from "./database.ts";
 import { migrations } from "./migrations.ts";
 
@@ -56,7 +56,8 @@ function makePrivate(path: string): void {
       if ((mode & 0o077) !== 0) chmodSync(file, 0o600);
     }
   } catch (error) {
-    throw new Fault("internal", `${path} cannot be used as the database: ${sentenceFor(error)}`, {
+    const code = findScarcity(error)?.code ?? "internal";
+    throw new Fault(code, `${path} cannot be used as the database: ${sentenceFor(error)}`, {
       details: { path },
       cause: error,
     });
@@ -76,8 +77,7 @@ function sentenceFor(error: unknown): string {
   if (isErrno(error, "ENOENT", "ENOTDIR")) return "its folder does not exist";
   if (isErrno(error, "EACCES", "EPERM")) return "it may not be written to";
   if (isErrno(error, "EROFS")) return "it is on a read-only file system";
-  if (isErrno(error, "ENOSPC")) return "the disk is full";
-  return messageOf(error);
+  return findScarcity(error)?.message ?? messageOf(error);
 }
 
 /** By a connection that cannot write: closing one that can may move pages from the write-ahead log into the file. */

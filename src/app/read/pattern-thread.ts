@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { locateWorkerFile } from "#base/worker-file.ts";
-import { Fault } from "#contract/fault.ts";
+import { Fault, findScarcity } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { PatternQuestion, PatternReply } from "./pattern-worker.ts";
 
@@ -152,7 +152,8 @@ function shuttingDown(): Fault {
 function deathFault(cause: unknown): Fault {
   const isMemory =
     cause instanceof Error && "code" in cause && cause.code === "ERR_WORKER_OUT_OF_MEMORY";
-  if (!isMemory) return new Fault("internal", "the search for a pattern ended early", { cause });
+  const early = "the search for a pattern ended early";
+  if (!isMemory) return findScarcity(cause) ?? new Fault("internal", early, { cause });
   const message = "pattern: it needs more memory than a search may have";
   return new Fault("invalid_request", message, { details: { field: "pattern" }, cause });
 }

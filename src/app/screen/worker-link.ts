@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { Fault, fromFaultBody } from "#contract/fault.ts";
+import { Fault, findScarcity, fromFaultBody } from "#contract/fault.ts";
 import type { FromWorker, ScreenAnswer, ScreenRequest, ToWorker } from "./requests.ts";
 
 /** Requests under way; who comes then is told to come later. */
@@ -67,9 +67,12 @@ export class WorkerLink implements AsyncDisposable {
       execArgv: [],
     });
     worker.on("message", (message: FromWorker) => this.#onAnswer(message));
+    let cause: unknown;
     // Its end follows at once, and is what counts.
-    worker.on("error", () => undefined);
-    worker.on("exit", () => this.#onExit(worker));
+    worker.on("error", (error) => {
+      cause = error;
+    });
+    worker.on("exit", () => this.#onExit(worker, cause));
     return worker;
   }
 
@@ -82,7 +85,7 @@ export class WorkerLink implements AsyncDisposable {
     else waiting?.reject(fromFaultBody(message.fault));
   }
 
-  #onExit(worker: Worker): void {
+  #onExit(worker: Worker, cause: unknown): void {
     if (this.#worker === worker) this.#worker = undefined;
     if (this.#isDisposed) return;
     for (const [id, waiting] of this.#waiting) {
@@ -91,7 +94,8 @@ export class WorkerLink implements AsyncDisposable {
         continue;
       }
       this.#waiting.delete(id);
-      waiting.reject(new Fault("internal", "the screen could not be drawn: what draws it ended"));
+      const sentence = "the screen could not be drawn: what draws it ended";
+      waiting.reject(findScarcity(cause) ?? new Fault("internal", sentence, { cause }));
     }
   }
 }

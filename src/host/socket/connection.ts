@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { Logger } from "#base/logger.ts";
-import { asFault, Fault, toFaultBody } from "#contract/fault.ts";
+import { asFault, Fault, isUnexpected, toFaultBody } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { parseRequest } from "#contract/parse.ts";
 import type { Sessions } from "#host/sessions.ts";
@@ -161,7 +161,7 @@ export class Connection {
       this.#sendSoon(encodeDone(id));
     } catch (error) {
       const fault = asFault(error);
-      if (fault.code === "internal") this.#deps.log.error("typing failed", { error });
+      if (isUnexpected(error)) this.#deps.log.error("typing failed", { error });
       this.#send(encodeJson({ id, error: toFaultBody(fault) }));
     }
   }
@@ -186,7 +186,7 @@ export class Connection {
       else this.#send(answer);
     } catch (error) {
       const fault = asFault(error);
-      if (fault.code === "internal") this.#deps.log.error("a request failed", { method, error });
+      if (isUnexpected(error)) this.#deps.log.error("a request failed", { method, error });
       this.#send(encodeJson({ id, error: toFaultBody(fault) }));
     } finally {
       this.#inFlight -= 1;

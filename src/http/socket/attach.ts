@@ -4,7 +4,7 @@ import { checkControllable, openSeat, type Seat } from "#app/live/seat.ts";
 import type { SessionFeed } from "#app/live/session-feeds.ts";
 import { resolveSince } from "#app/read/output.ts";
 import { openVisibleFeed } from "#app/visible-session.ts";
-import { asFault, Fault } from "#contract/fault.ts";
+import { asFault, Fault, isUnexpected } from "#contract/fault.ts";
 import { ClientFrame, type ServerFrame } from "#contract/frames.ts";
 import { limits } from "#contract/limits.ts";
 import type { AttachQuery } from "#contract/operations/reading.ts";
@@ -165,7 +165,7 @@ class AttachedSocket implements OpenSocket {
 
   fail(error: unknown): void {
     const { code, message } = sayFault(error);
-    if (code === "internal") this.#deps.onError(error);
+    if (isUnexpected(error)) this.#deps.onError(error);
     this.#say({ type: "error", code, message });
     const isGone = code === "host_unavailable" || code === "shutting_down";
     this.#outbox.close(isGone ? closeCodes.restarting : closeCodes.too_slow, code);

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { Caller } from "#app/caller.ts";
 import type { Logger } from "#base/logger.ts";
-import { asFault, Fault } from "#contract/fault.ts";
+import { asFault, Fault, isUnexpected } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { OperationSpec } from "#contract/operations/operation-spec.ts";
 import { describeFaultAt } from "#http/dialects/execd-faults.ts";
@@ -77,7 +77,7 @@ export class Upgrades {
       else this.#shake({ request, socket, head, caller }, plan);
     } catch (error) {
       const fault = asFault(error);
-      if (fault.code === "internal")
+      if (isUnexpected(error))
         this.#deps.log.error("an upgrade failed", { request_id: requestId, error });
       refuse(socket, fault, { requestId, url: request.url });
     } finally {
