@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
  *   client ──▶ proxy ──▶ gateway
  *   cut        what has passed arrives, then both ends are closed
  *   reset      the client's end is reset, wherever its frame is
+ *   deaf       what the client says arrives, the answers are lost; its connections can only be reset after it
  *   half-open  nothing passes any more, nobody is told; who comes is accepted and hears nothing
  *   delay      everything passes later
  * ```
@@ -17,6 +18,8 @@ export interface FlakyProxy extends AsyncDisposable {
   readonly connections: number;
   cut(): number;
   reset(): number;
+  /** Until the connections that are open now are reset, their clients hear of nothing that they do. */
+  deafen(): void;
   /** Ends the silence for new connections; WebSockets that fell into it stay dead until their client notices. */
   silence(): { end(): void };
   delay(ms: number): { end(): void };
@@ -27,17 +30,31 @@ interface Pair {
   readonly upstream: Socket | undefined;
   isSocket: boolean;
   isSilent: boolean;
+  isDeaf: boolean;
   /** What is on its way to one of them. */
   readonly delayed: Map<Socket, Promise<void>>;
 }
 
+/** What happens to everything that passes now. */
+interface Weather {
+  isSilent: boolean;
+  delayMs: number;
+}
+
 export async function openFlakyProxy(target: () => number): Promise<FlakyProxy> {
   const pairs = new Set<Pair>();
-  let isSilent = false;
-  let delayMs = 0;
+  const weather: Weather = { isSilent: false, delayMs: 0 };
   const server = createServer((client) => {
+    const { isSilent } = weather;
     const upstream = isSilent ? undefined : connect(target(), "127.0.0.1");
-    const pair: Pair = { client, upstream, isSocket: false, isSilent, delayed: new Map() };
+    const pair: Pair = {
+      client,
+      upstream,
+      isSocket: false,
+      isSilent,
+      isDeaf: false,
+      delayed: new Map(),
+    };
     pairs.add(pair);
     const end = () => {
       pairs.delete(pair);
@@ -52,25 +69,10 @@ export async function openFlakyProxy(target: () => number): Promise<FlakyProxy> 
     client.on("data", (chunk: Buffer) => {
       if (/^upgrade: websocket/im.test(chunk.subarray(0, 4096).toString("latin1")))
         pair.isSocket = true;
-      pass(pair, upstream, chunk);
+      pass({ pair, to: upstream, chunk }, weather);
     });
-    upstream.on("data", (chunk: Buffer) => pass(pair, client, chunk));
+    upstream.on("data", (chunk: Buffer) => pass({ pair, to: client, chunk }, weather));
   });
-  const pass = (pair: Pair, to: Socket, chunk: Buffer) => {
-    const from = to === pair.client ? pair.upstream : pair.client;
-    const send = () => {
-      if (pair.isSilent || to.destroyed || to.write(chunk)) return;
-      // As a real network does: who does not read slows the sender down.
-      from?.pause();
-      to.once("drain", () => from?.resume());
-    };
-    const before = pair.delayed.get(to);
-    if (delayMs === 0 && before === undefined) return send();
-    // Nothing overtakes what was sent before it, also not when the delay has ended.
-    const sent = Promise.all([before, sleep(delayMs)]).then(send);
-    pair.delayed.set(to, sent);
-    void sent.then(() => pair.delayed.get(to) === sent && pair.delayed.delete(to));
-  };
   const port = await listen(server);
   return {
     url: `http://127.0.0.1:${port}`,
@@ -79,21 +81,24 @@ export async function openFlakyProxy(target: () => number): Promise<FlakyProxy> 
     },
     cut: () => endAll(pairs, ({ client }) => client.end()),
     reset: () => endAll(pairs, ({ client }) => client.resetAndDestroy()),
+    deafen: () => {
+      for (const pair of pairs) pair.isDeaf = true;
+    },
     silence: () => {
-      isSilent = true;
+      weather.isSilent = true;
       for (const pair of pairs) pair.isSilent = true;
       return {
         end: () => {
-          isSilent = false;
+          weather.isSilent = false;
           for (const pair of pairs) if (pair.isSilent && !pair.isSocket) pair.client.destroy();
         },
       };
     },
     delay: (ms) => {
-      delayMs = ms;
+      weather.delayMs = ms;
       return {
         end: () => {
-          delayMs = 0;
+          weather.delayMs = 0;
         },
       };
     },
@@ -106,6 +111,32 @@ export async function openFlakyProxy(target: () => number): Promise<FlakyProxy> 
       await once(server, "close");
     },
   };
+}
+
+interface Passing {
+  readonly pair: Pair;
+  readonly to: Socket;
+  readonly chunk: Buffer;
+}
+
+function pass({ pair, to, chunk }: Passing, { delayMs }: Weather): void {
+  const from = to === pair.client ? pair.upstream : pair.client;
+  const send = () => {
+    const isLost = pair.isSilent || (pair.isDeaf && to === pair.client);
+    if (isLost || to.destroyed || to.write(chunk)) return;
+    // As a real network does: who does not read slows the sender down.
+    from?.pause();
+    to.once("drain", () => from?.resume());
+  };
+  const before = pair.delayed.get(to);
+  if (delayMs === 0 && before === undefined) {
+    send();
+    return;
+  }
+  // Nothing overtakes what was sent before it, also not when the delay has ended.
+  const sent = Promise.all([before, sleep(delayMs)]).then(send);
+  pair.delayed.set(to, sent);
+  void sent.then(() => pair.delayed.get(to) === sent && pair.delayed.delete(to));
 }
 
 /** What is still delayed is lost with its connection. */

@@ -17,10 +17,11 @@ export interface ManagedGateway extends AsyncDisposable, Mortal {
   ready(): Promise<void>;
 }
 
-const START_MS = 30_000;
+/** On a machine that has ten things to do at once; nothing waits longer than it has to. */
+const START_MS = 180_000;
 const AGAIN_MS = 200;
 const POLL_MS = 50;
-const STOP_MS = 15_000;
+const STOP_MS = 60_000;
 
 export interface GatewayPlace {
   readonly dir: string;

@@ -29,10 +29,8 @@ export interface Span {
   to: number;
 }
 
-const HOST_ANSWER_MS = 8000;
+const HOST_ANSWER_MS = 20_000;
 const RETRY_MS = 250;
-/** What may make any call of the system fail. */
-export const SCARCE = ["disk.full", "host.descriptors", "gateway.descriptors"] as const;
 /** How long after a fault its effects may still show. */
 const AFTER_MS = 4000;
 
@@ -50,6 +48,8 @@ export class World implements AsyncDisposable {
   readonly programs = new Set<Mortal>();
   /** Readers that can be asked to stop reading for a while. */
   readonly readers = new Set<{ holdFor(ms: number): void }>();
+  /** Whoever types at this moment and would send again what is not acknowledged; when he was last heard. */
+  readonly typists = new Map<object, number>();
   #started = performance.now();
   readonly #stack = new AsyncDisposableStack();
   #gateways: ManagedGateway[] = [];
@@ -163,12 +163,12 @@ export class World implements AsyncDisposable {
     );
   }
 
-  /** Notes a refusal. One that names no reason is a bug, unless the machine itself was broken. */
+  /** Notes a refusal. One that names no reason is a bug, whatever was done. */
   refused(what: string, error: unknown): Fault {
     const fault = asFault(error);
     this.journal(`refused ${what}: ${fault.code} ${fault.message}`);
-    const isBug = error instanceof Fault && fault.code === "internal";
-    if (isBug && !this.wasDone(SCARCE, this.now)) this.wrong(`${what}: internal: ${fault.message}`);
+    if (error instanceof Fault && fault.code === "internal")
+      this.wrong(`${what}: internal: ${fault.message}`);
     return fault;
   }
 

@@ -12,13 +12,13 @@ export interface AgentCounts {
   sent: number;
 }
 
-const CREATE_MS = 60_000;
-const SEND_MS = 90_000;
+const CREATE_MS = 180_000;
+const SEND_MS = 240_000;
 const ASK_MS = 8000;
 /** After it the next message is sent: it brings a worker back that has died in its turn. */
 const TURN_MS = 5000;
 const POLL_MS = 200;
-const LAST_TURN_MS = 60_000;
+const LAST_TURN_MS = 240_000;
 /** What a turn may end by when a worker may die in it. */
 const ENDS = ["done", "interrupted", "error"];
 
@@ -113,7 +113,7 @@ async function send(world: World, runtime: Runtime, text: string): Promise<void>
       const answer = await Promise.race([asked, sleep(ASK_MS, "late" as const, { ref: false })]);
       if (answer !== "late") return;
       asked.catch(() => undefined);
-      world.journal(`send ${text}: no answer`);
+      throw new Error(`no answer within ${ASK_MS} ms`);
     } catch (error) {
       world.refused(`send ${text}`, error);
       if (performance.now() > until) throw error;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { SCARCE, type World } from "#bench/chaos-world/world.ts";
+import type { World } from "#bench/chaos-world/world.ts";
 import type { AttachEvent } from "#client/attach/attachment.ts";
 import { followByProgram, type ProgramKind } from "./program-follower.ts";
 import type { Recorder } from "./recorder.ts";
@@ -49,10 +49,8 @@ async function followBySocket(world: World, follow: Follow): Promise<void> {
   while (recorder.end === undefined && !signal.aborted) {
     const given = await attachOnce(world, follow);
     if (given === undefined) continue;
-    // Whoever has given up is told why; only a broken machine is a reason.
-    const isExcused = world.wasDone(SCARCE, world.now);
     world.journal(`${recorder.name} failed: ${given}`);
-    if (!isExcused) recorder.problems.push(`${recorder.name} (${kind}): gave up: ${given}`);
+    recorder.problems.push(`${recorder.name} (${kind}): gave up: ${given}`);
     await sleep(AGAIN_MS);
   }
 }

@@ -17,7 +17,12 @@ const JUMPS_MS = [3_600_000, -3_600_000, 90_000, -86_400_000];
 /** On a disk that is only a directory: no file may become larger than this. */
 const FILE_BYTES = 4096;
 const DELAY_MS = 300;
-const SEARCH_MS = 15_000;
+const SEARCH_MS = 120_000;
+/** How long a reset waits for somebody whom it interrupts, and for how long he has heard nothing by then. */
+const TYPIST_MS = 10_000;
+const HEARD_MS = 150;
+const HEARD_EVERY_MS = 20;
+const DEAF_MS = 250;
 const SEARCH_EVERY_MS = 100;
 
 const injections: Readonly<Record<FaultKind, Injection>> = {
@@ -26,8 +31,11 @@ const injections: Readonly<Record<FaultKind, Injection>> = {
   "client.hup": (world, step) => signalOne(anyProgram(world, step), "SIGHUP"),
   "gateway.kill": async (world, step) => {
     const gateway = anyGateway(world, step);
+    const isBehindProxy = gateway === world.gateways[0];
+    if (isBehindProxy) await loseAnswers(world);
     gateway?.hold(step.lasts_ms);
     const said = await signalOne(gateway?.target(), "SIGKILL");
+    if (isBehindProxy) world.proxy.reset();
     await sleep(step.lasts_ms);
     await gateway?.ready();
     return said;
@@ -49,7 +57,10 @@ const injections: Readonly<Record<FaultKind, Injection>> = {
   "host.hup": async (world) => signalOne(await world.findHost(), "SIGHUP"),
   "host.descriptors": async (world, step) => starve(await world.findHost(), step),
   "link.cut": async ({ proxy }) => `${proxy.cut()} connections`,
-  "link.reset": async ({ proxy }) => `${proxy.reset()} connections`,
+  "link.reset": async (world) => {
+    const typing = await loseAnswers(world);
+    return `${world.proxy.reset()} connections, ${typing}`;
+  },
   "link.half-open": async ({ proxy }, { lasts_ms }) => {
     const silence = proxy.silence();
     const said = `${proxy.connections} connections`;
@@ -151,6 +162,17 @@ async function stopFor(
   await sleep(lasts_ms);
   for (const target of stopped) signalTarget(target, "SIGCONT");
   return `STOP and CONT to ${stopped.map(({ pid }) => pid).join(", ")}`;
+}
+
+/** Lets somebody type whose acknowledgements are lost on the way: after the reset he has to send it all again. */
+async function loseAnswers({ proxy, typists }: World): Promise<string> {
+  const until = performance.now() + TYPIST_MS;
+  const isHeard = () => [...typists.values()].some((at) => performance.now() - at < HEARD_MS);
+  while (!isHeard() && performance.now() < until) await sleep(HEARD_EVERY_MS);
+  const said = isHeard() ? "somebody types" : "nobody types";
+  proxy.deafen();
+  await sleep(DEAF_MS);
+  return said;
 }
 
 /** What is open stays open, and nothing more can be opened. */

@@ -16,9 +16,9 @@ export interface Held {
 
 /** What a process may hold more than at its start: a log, a pooled connection. */
 const SPARE = 4;
-const SETTLE_MS = 30_000;
+const SETTLE_MS = 120_000;
 const POLL_MS = 250;
-const ASK_MS = 60_000;
+const ASK_MS = 180_000;
 /** All that a data directory holds when no session is left. */
 const KEPT =
   /^(format|host\.(lock|log|sock)|gateway\.(json|log)|token|reins\.db(-wal|-shm)?|memory\.db(-wal|-shm)?|sessions|shells|teams|runs)$/;

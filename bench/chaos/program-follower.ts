@@ -22,6 +22,7 @@ export interface ProgramFollow {
 
 const script = fileURLToPath(new URL("./follower-program.ts", import.meta.url));
 const AGAIN_MS = 100;
+const LOOK_MS = 180_000;
 
 /** Lives until the session has ended, however often it is killed: each life goes on at the byte behind the last. */
 export async function followByProgram(world: World, follow: ProgramFollow): Promise<void> {
@@ -110,7 +111,7 @@ async function hasEnded(world: World, follow: ProgramFollow, ended: Ended): Prom
   // Raw bytes do not say where the missing ones belong: from here on nothing can be compared.
   if (kind === "attach" && ended.said.includes("no longer kept")) return true;
   if (kind === "client" || ended.code === null) return false;
-  const { state } = await world.insist(`look at ${session_id}`, 60_000, () =>
+  const { state } = await world.insist(`look at ${session_id}`, LOOK_MS, () =>
     world.client("direct").call("session.get", { session_id }),
   );
   if (kind === "logs") return state.kind === "lost" && ended.code === 0;

@@ -1,5 +1,5 @@
 import { cpSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { World } from "#bench/chaos-world/world.ts";
 import { type AgentCounts, runAgent } from "./agents.ts";
 import { injectAll } from "./inject.ts";
@@ -13,22 +13,26 @@ export interface ChaosOptions {
   readonly seed: number;
   readonly totalMs: number;
   readonly say: (line: string) => void;
+  /** What is left of a run that failed is moved into this folder; absent = it stays where it was. */
+  readonly evidence?: string | undefined;
 }
 
 const LANES = 3;
 const AGENTS = 2;
 const SHOWN = 20;
+const FIRST_MS = 180_000;
 /** A run of this length or more has met every kind of fault this often. */
 const WHOLE_MS = 60_000;
 const EACH = 2;
 
 /** Answers whether nothing was wrong. */
-export async function runChaos({ seed, totalMs, say }: ChaosOptions): Promise<boolean> {
+export async function runChaos(options: ChaosOptions): Promise<boolean> {
+  const { seed, totalMs, say } = options;
   say(`seed ${seed}, ${totalMs / 60_000} min`);
   const world = new World();
   let isGood = false;
   try {
-    await runWorld(world, { seed, totalMs, say });
+    await runWorld(world, options);
   } catch (error) {
     world.wrong(
       `the run did not come to its end: ${error instanceof Error ? error.stack : String(error)}`,
@@ -44,7 +48,7 @@ export async function runChaos({ seed, totalMs, say }: ChaosOptions): Promise<bo
   if (world.problems.length > SHOWN) say(`  and ${world.problems.length - SHOWN} more`);
   if (!isGood)
     say(
-      `again: npm run chaos -- --seed ${seed} --minutes ${totalMs / 60_000}\nevidence: ${world.dir}`,
+      `again: npm run chaos -- --seed ${seed} --minutes ${totalMs / 60_000}\nevidence: ${keepEvidence(world, options.evidence)}`,
     );
   say(isGood ? "PASS" : `FAIL seed ${seed}`);
   return isGood;
@@ -52,7 +56,9 @@ export async function runChaos({ seed, totalMs, say }: ChaosOptions): Promise<bo
 
 async function runWorld(world: World, { seed, totalMs, say }: ChaosOptions): Promise<void> {
   await world.open();
-  await world.insist("first request", 30_000, () => world.client("proxy").call("session.list", {}));
+  await world.insist("first request", FIRST_MS, () =>
+    world.client("proxy").call("session.list", {}),
+  );
   const before = await countHeld(world);
   const steps = planSteps(seed, totalMs);
   for (const [at, { at_ms, kind, lasts_ms }] of steps.entries())
@@ -92,6 +98,15 @@ function checkDone(world: World, done: ReadonlyMap<FaultKind, number>, totalMs: 
   // The keys are the kinds.
   for (const kind of Object.keys(faultKinds) as FaultKind[])
     if ((done.get(kind) ?? 0) < EACH) world.wrong(`${kind} was done ${done.get(kind) ?? 0} times`);
+}
+
+function keepEvidence({ dir }: World, folder: string | undefined): string {
+  if (folder === undefined) return dir;
+  const kept = join(folder, basename(dir));
+  // Sockets cannot be copied.
+  cpSync(dir, kept, { recursive: true, filter: (path) => !path.endsWith(".sock") });
+  rmSync(dir, { recursive: true, force: true });
+  return kept;
 }
 
 function keepData(world: World): void {

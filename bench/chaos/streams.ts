@@ -21,9 +21,9 @@ export interface StreamCounts {
 
 const FOLLOWERS = 2;
 /** Beyond the time that the command takes: for every fault that may come in between. */
-const PATIENCE_MS = 90_000;
-const CREATE_MS = 60_000;
-const RECORD_MS = 5000;
+const PATIENCE_MS = 240_000;
+const CREATE_MS = 180_000;
+const RECORD_MS = 60_000;
 const RECORD_EVERY_MS = 100;
 /** A disk that is full, or a process without descriptors, cannot keep everything: what is missing is declared. */
 const GAP_CAUSES = ["disk.full", "host.descriptors"] as const;

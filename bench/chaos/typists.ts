@@ -13,11 +13,13 @@ export interface TypingCounts {
   takeovers: number;
 }
 
-const CREATE_MS = 60_000;
-const END_MS = 60_000;
+const CREATE_MS = 180_000;
+const END_MS = 180_000;
 const WRITE_MS = 60;
 const PING_MS = 1500;
 const TYPISTS = 4;
+/** Who stays until everything is acknowledged, but no longer than this. */
+const STAY_MS = 8000;
 
 /** Sessions that copy what is typed to a file of their own, and typists who take control from each other. */
 export async function runTyping(
@@ -62,7 +64,8 @@ async function typeOne(
     const recorder = new Recorder(`${name} typist ${typist}`);
     const lasts = random.between(800, 2500);
     const isLast = typist === TYPISTS - 1;
-    await typeFor(world, { session_id, recorder, typed, lasts, isLast });
+    const stays = typist % 2 === 0 || isLast;
+    await typeFor(world, { session_id, recorder, typed, lasts, isLast, stays });
     problems.push(...recorder.problems);
     counts.takeovers += 1;
   }
@@ -92,11 +95,12 @@ interface Typing {
   readonly typed: Typed;
   readonly lasts: number;
   readonly isLast: boolean;
+  readonly stays: boolean;
 }
 
-/** Takes control, types for a while, and leaves without a word; the last one ends the input. */
+/** Takes control, types for a while, and leaves without a word or when all is taken; the last one ends the input. */
 async function typeFor(world: World, typing: Typing): Promise<void> {
-  const { session_id, recorder, typed, lasts, isLast } = typing;
+  const { session_id, recorder, typed, lasts, isLast, stays } = typing;
   await using attached = world.client("proxy").attach(session_id, {
     role: "controller",
     takeover: true,
@@ -111,17 +115,25 @@ async function typeFor(world: World, typing: Typing): Promise<void> {
     }
   })();
   const until = performance.now() + lasts;
+  const all: Promise<unknown>[] = [];
+  if (stays) world.typists.set(recorder, Number.NEGATIVE_INFINITY);
   for (let line = 0; performance.now() < until; line += 1) {
     const text = `${recorder.name.replaceAll(" ", "-")} ${line}`;
     typed.written.push(text);
     const writing = attached.write(`${text}\n`).then(
-      () => typed.taken.add(text),
+      () => {
+        typed.taken.add(text);
+        if (world.typists.has(recorder)) world.typists.set(recorder, performance.now());
+      },
       () => undefined,
     );
+    all.push(writing);
     // One after the other or several at once, as people and programs do.
     if (line % 3 === 0) await Promise.race([writing, sleep(lasts)]);
     await sleep(WRITE_MS);
   }
+  world.typists.delete(recorder);
+  if (stays) await Promise.race([Promise.all(all), sleep(STAY_MS)]);
   if (isLast) await endInput(world, session_id);
   await attached.detach();
   await reading;
