@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { buildWeb } from "./build-web.mjs";
 import {
@@ -28,26 +29,34 @@ const runDir = join(tmpdir(), run);
 const cacheDir = join(tmpdir(), `${run}-cache`);
 const reportPath = join(cacheDir, "report.json");
 
+/** A run that takes a minute on a free machine. */
+const CHAOS_LIMIT_MS = 20 * 60_000;
+/** For what it has opened. */
+const CHAOS_END_MS = 60_000;
+
 const total = { passed: 0, failed: 0 };
-let running;
+const running = new Set();
 let stopped = false;
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => {
     stopped = true;
-    running?.kill(signal);
+    for (const child of running) child.kill(signal);
   });
 }
 
 const socketsBefore = listSockets();
 for (const dir of [runDir, cacheDir]) mkdirSync(dir, { mode: 0o700 });
 count("programs of the system", installPrograms());
-await adoptOrphans((pid) => pid === running?.pid);
+await adoptOrphans((pid) => [...running].some((child) => child.pid === pid));
 if (!isFast) count("the page is built", await problemsOf(buildWeb()));
 await runProgram("lint", "biome", ["ci", "--diagnostic-level=warn", "--error-on-warnings"]);
 await runProgram("types", "tsc", []);
 await runProgram("types of the page", "tsc", ["-p", "web"]);
+// Beside the tests, because it waits more than it works.
+const chaos = isFast || process.platform !== "linux" ? undefined : runChaos();
 await runTests();
+if (chaos !== undefined) count("chaos", await chaos);
 count("nothing left behind", [
   ...(await endLeftProcesses(run)),
   ...removeLeftFiles(runDir),
@@ -75,6 +84,28 @@ async function runTests() {
   if (end !== 0 && report.failed === 0) count("tests", [`vitest ended with ${end}`]);
 }
 
+/**
+ * Everything at once, broken on purpose, see docs/chaos.md. Its seed is its first line. What is to be looked at after
+ * a failure is kept outside of the run's own directory, and its last lines say where.
+ */
+async function runChaos() {
+  if (stopped) return ["the run was stopped"];
+  const args = [join(root, "bench/chaos/main.ts"), "--evidence", tmpdir()];
+  const stdio = ["ignore", "pipe", "inherit"];
+  const child = spawn(process.execPath, args, { cwd: root, env: testEnvironment(), stdio });
+  const lines = createInterface(child.stdout);
+  lines.on("line", (line) => process.stdout.write(`chaos: ${line}\n`));
+  let late;
+  const limit = setTimeout(() => {
+    child.kill("SIGTERM");
+    late = setTimeout(() => child.kill("SIGKILL"), CHAOS_END_MS);
+  }, CHAOS_LIMIT_MS);
+  const end = await endOf(child);
+  clearTimeout(limit);
+  clearTimeout(late);
+  return end === 0 ? [] : [`it ended with ${end}`];
+}
+
 /** What a test makes without saying where lies in the run's own directory, and each of its processes carries its name. */
 function testEnvironment() {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith("REINS_"));
@@ -98,14 +129,19 @@ async function spawnProgram(program, args, env) {
     env,
     stdio: ["ignore", "inherit", "inherit"],
   });
-  running = child;
   const limit = setTimeout(() => child.kill("SIGKILL"), RUN_LIMIT_MS);
+  const end = await endOf(child);
+  clearTimeout(limit);
+  return end;
+}
+
+async function endOf(child) {
+  running.add(child);
   const { promise, resolve } = Promise.withResolvers();
   child.on("error", (error) => resolve(error.message));
   child.on("exit", (code, signal) => resolve(code ?? signal));
   const end = await promise;
-  clearTimeout(limit);
-  running = undefined;
+  running.delete(child);
   return end;
 }
 
