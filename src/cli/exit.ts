@@ -13,7 +13,8 @@ export function notice(sentence: string): void {
 }
 
 export function sayFault(error: unknown): void {
-  notice(asFault(error).message);
+  const fault = asFault(error);
+  notice(fault.message);
   // A bug: what is needed to find it.
   if (fault.code !== "internal" || error instanceof Fault || !(error instanceof Error)) return;
   for (const line of (error.stack ?? "").split("\n")) process.stderr.write(`${printable(line)}\n`);

@@ -10,7 +10,7 @@ import { Fault } from "#contract/fault.ts";
  * bytes. kind 2: something typed: id u32 LE · attachment u32 LE · length u16 LE of the input's id · that id · bytes; answered
  * by kind 3: id u32 LE, or by a JSON error. A kind that is not known is skipped, so that both sides may grow.
  */
-const KIND_JSON = 0;
+export const KIND_JSON = 0;
 const KIND_TAIL = 1;
 const KIND_INPUT = 2;
 const KIND_DONE = 3;
