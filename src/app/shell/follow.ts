@@ -6,7 +6,7 @@ import type { ShellEvent } from "#contract/shell.ts";
 import { endOf, type LogChunk } from "#log/log-source.ts";
 import { findRunId } from "./bash-driver.ts";
 import { endClaim, type ShellDeps } from "./claim.ts";
-import { OutputEvents } from "./output-events.ts";
+import { describeExit, OutputEvents } from "./output-events.ts";
 
 export interface FollowRun {
   readonly shell_id: string;
@@ -58,19 +58,6 @@ function describeEnd(deps: ShellDeps, shellId: string, session: Session): Stream
   const run_id = findRunId(session.argv);
   const state_saved = run_id !== undefined && endClaim(deps, shellId, { run_id, session });
   const { state } = session;
-  const isExited = state.kind === "exited";
-  const tail = isExited ? state.tail : session.tail;
-  const reason = isExited || state.kind === "lost" ? state.reason : "host_lost";
-  return {
-    id: tail,
-    data: {
-      type: "exit",
-      exit_code: isExited ? state.exit_code : null,
-      signal: isExited ? state.signal : null,
-      reason,
-      timed_out: reason === "lifetime_timeout",
-      tail,
-      state_saved,
-    },
-  };
+  const tail = state.kind === "exited" ? state.tail : session.tail;
+  return describeExit(state, { tail, state_saved });
 }

@@ -1,6 +1,8 @@
 import { isUtf8 } from "node:buffer";
+import { unfinishedBytes } from "#base/utf8.ts";
 import { channelName } from "#contract/channels.ts";
 import type { StreamItem } from "#contract/operations.ts";
+import type { SessionState } from "#contract/session-state.ts";
 import type { ShellEvent } from "#contract/shell.ts";
 import { endOf, type LogChunk } from "#log/log-source.ts";
 
@@ -50,19 +52,23 @@ function describe(chunk: Bytes): StreamItem<ShellEvent> {
   return { id: endOf(chunk), data: { type: channelName(channel), offset, data, encoding } };
 }
 
-/** How many bytes at the end begin a character whose rest is not there. */
-function unfinishedBytes(bytes: Uint8Array): number {
-  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
-    const byte = bytes[bytes.length - back] ?? 0;
-    if (byte < 0x80) return 0;
-    if (byte >= 0xc0) return back < lengthOf(byte) ? back : 0;
-  }
-  return 0;
-}
-
-/** By its first byte; 1 for what begins no character. */
-function lengthOf(lead: number): number {
-  if (lead > 0xf4) return 1;
-  if (lead >= 0xf0) return 4;
-  return lead >= 0xe0 ? 3 : 2;
+/** How it ended. What has ended for nobody to see was lost with its host. */
+export function describeExit(
+  state: SessionState,
+  { tail, state_saved }: { readonly tail: number; readonly state_saved: boolean },
+): StreamItem<ShellEvent> {
+  const isExited = state.kind === "exited";
+  const reason = isExited || state.kind === "lost" ? state.reason : "host_lost";
+  return {
+    id: tail,
+    data: {
+      type: "exit",
+      exit_code: isExited ? state.exit_code : null,
+      signal: isExited ? state.signal : null,
+      reason,
+      timed_out: reason === "lifetime_timeout",
+      tail,
+      state_saved,
+    },
+  };
 }

@@ -1,8 +1,8 @@
 import * as z from "zod";
+import { unfinishedBytes } from "#base/utf8.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Document } from "#contract/operations.ts";
 import { Environment, type Session } from "#contract/session.ts";
-import { unfinishedBytes } from "#http/socket/output-frames.ts";
 import {
   Command,
   Directory,

@@ -1,10 +1,10 @@
 import { followOutput } from "#app/follow-output.ts";
 import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
-import { OutputEvents } from "#app/shell/output-events.ts";
+import { describeExit, OutputEvents } from "#app/shell/output-events.ts";
 import type { Clock } from "#base/clock.ts";
+import { isLive } from "#contract/ended.ts";
 import { asFault } from "#contract/fault.ts";
 import type { StreamItem } from "#contract/operations.ts";
-import type { Session } from "#contract/session.ts";
 import type { ShellEvent } from "#contract/shell.ts";
 
 export interface FollowCommand {
@@ -34,11 +34,10 @@ export async function* followCommand(
       yield* events.push(chunk);
     }
     if (signal.aborted) return;
-    const { state } = feed.session;
     // A host that went away: the next one says what became of the command.
-    if (state.kind === "starting" || state.kind === "running") continue;
+    if (isLive(feed.session)) continue;
     yield* events.end();
-    yield describeEnd(state, since);
+    yield describeExit(feed.session.state, { tail: since, state_saved: false });
     return;
   }
 }
@@ -56,24 +55,4 @@ async function reopen(
       await new Promise<void>((resolve) => clock.timer(REOPEN_MS, resolve));
     }
   }
-}
-
-function describeEnd(
-  state: Extract<Session["state"], { readonly kind: "exited" | "lost" }>,
-  tail: number,
-): StreamItem<ShellEvent> {
-  const isExited = state.kind === "exited";
-  const { reason } = state;
-  return {
-    id: tail,
-    data: {
-      type: "exit",
-      exit_code: isExited ? state.exit_code : null,
-      signal: isExited ? state.signal : null,
-      reason,
-      timed_out: reason === "lifetime_timeout",
-      tail,
-      state_saved: false,
-    },
-  };
 }

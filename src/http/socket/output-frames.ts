@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { SessionFeed } from "#app/live/session-feeds.ts";
+import { unfinishedBytes } from "#base/utf8.ts";
 import { channelName } from "#contract/channels.ts";
 
 type Output = SessionFeed["output"];
@@ -161,19 +162,4 @@ export function framesOf(feed: SessionFeed, encoding: FrameEncoding): OutputFram
   const frames = byEncoding.get(encoding) ?? new OutputFrames(feed, encoding);
   byEncoding.set(encoding, frames);
   return frames;
-}
-
-/** How many bytes at the end begin a character whose rest is not there. */
-export function unfinishedBytes(bytes: Uint8Array): number {
-  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
-    const byte = bytes[bytes.length - back] ?? 0;
-    if (byte < 0x80) return 0;
-    if (byte >= 0xc0) return back < lengthOf(byte) ? back : 0;
-  }
-  return 0;
-}
-
-function lengthOf(lead: number): number {
-  if (lead >= 0xf0) return lead <= 0xf4 ? 4 : 1;
-  return lead >= 0xe0 ? 3 : 2;
 }
