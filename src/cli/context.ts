@@ -1,12 +1,16 @@
 import { readFileSync } from "node:fs";
-import { homedir, userInfo } from "node:os";
-import { isAbsolute, join, resolve } from "node:path";
+import { userInfo } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Caller } from "#app/caller.ts";
 import { createHostLink } from "#app/live/host-link.ts";
-import { createSessionOperations, type Places, type SessionOperations } from "#app/session.ts";
+import {
+  createSessionOperations,
+  localPlaces,
+  type Places,
+  type SessionOperations,
+} from "#app/session.ts";
 import type { WorkspaceId } from "#contract/ids.ts";
-import { type DataDir, locateDataDir } from "#host/data-dir.ts";
+import { chooseDataDir, type DataDir, locateDataDir } from "#host/data-dir.ts";
 import type { HostClient } from "#host/socket/client.ts";
 import { openHost } from "#host/start-host.ts";
 
@@ -28,15 +32,8 @@ export async function openLocal(places: Places = localPlaces): Promise<Local> {
   };
 }
 
-/** Workspaces and tasks are the server's; here is one workspace, and it is ours. */
-export const localPlaces: Places = { hasWorkspace: () => true, findTask: () => undefined };
-
 export function findDataDir(): string {
-  const { REINS_HOME: home, XDG_STATE_HOME: state } = process.env;
-  if (home !== undefined && home !== "") return resolve(home);
-  // The specification has relative paths ignored.
-  if (state !== undefined && isAbsolute(state)) return join(state, "reins");
-  return join(homedir(), ".local", "state", "reins");
+  return chooseDataDir(process.env);
 }
 
 /** This very program, for the host that it starts: the file that Node was given. */

@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { openEmbeddedBackend } from "#agent/embedded/embedded-backend.ts";
 import { withoutKeys } from "#app/agent/keys.ts";
 import { systemClock } from "#base/clock.ts";
@@ -9,7 +9,7 @@ import { randomId } from "#base/random-id.ts";
 import type { RuntimeBackend } from "#contract/agent/runtime.ts";
 import { LOCAL_WORKSPACE } from "#contract/ids.ts";
 import type { Tools } from "#contract/tools/tools.ts";
-import { openDataDir } from "#host/data-dir.ts";
+import { chooseDataDir, openDataDir } from "#host/data-dir.ts";
 import { withoutMarks } from "#proc/environment.ts";
 import { createLazyMemories } from "./lazy-memories.ts";
 import { createLazyTools, createUnsupportedTools } from "./lazy-tools.ts";
@@ -44,7 +44,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): RuntimeBackend & As
   const { keys = {}, log = silentLogger, fetch } = options;
   const stack = new AsyncDisposableStack();
   const work_dir = resolve(options.work_dir ?? ".");
-  const dataDir = resolve(options.data_dir ?? findDataDir(options.env ?? {}));
+  const dataDir = resolve(options.data_dir ?? chooseDataDir(options.env ?? {}));
   const env = withoutKeys(withoutMarks(options.env ?? {}), { names: Object.keys(keys), keys });
   const place: Place = { work_dir, dataDir, env, log };
   const backend = openEmbeddedBackend({
@@ -106,13 +106,3 @@ function openHostTools({ work_dir, dataDir, env, log }: Place, stack: AsyncDispo
     });
   });
 }
-
-/** As the cli finds it. */
-function findDataDir({ REINS_HOME: home, XDG_STATE_HOME: state }: Variables): string {
-  if (home !== undefined && home !== "") return home;
-  // The specification has relative paths ignored.
-  if (state !== undefined && isAbsolute(state)) return join(state, "reins");
-  return join(homedir(), ".local", "state", "reins");
-}
-
-type Variables = Readonly<Record<string, string | undefined>>;

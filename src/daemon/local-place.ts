@@ -12,7 +12,7 @@ import { openPatterns } from "#app/read/patterns.ts";
 import { createWaitOperations } from "#app/read/wait.ts";
 import { createScreenOperations } from "#app/screen/screen.ts";
 import { openScreens } from "#app/screen/screens.ts";
-import type { Places } from "#app/session.ts";
+import { localPlaces, type Places } from "#app/session.ts";
 import { systemClock } from "#base/clock.ts";
 import type { TeamSource } from "#contract/agent/spec.ts";
 import { locateDataDir } from "#host/data-dir.ts";
@@ -28,7 +28,7 @@ export interface LocalPlaceOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The user of this machine, and where he is. */
   readonly caller: Caller;
-  /** Absent: workspaces and tasks are the server's; who is here has been let in. */
+  /** Absent = `localPlaces`. */
   readonly places?: Places | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface LocalPlace extends LocalDoor, AsyncDisposable {
 
 /** Everything of this machine without a server. The host is started by the first call that needs it. */
 export function openLocalPlace(options: LocalPlaceOptions): LocalPlace {
-  const { command, env } = options;
+  const { command, env, places = localPlaces } = options;
   const stack = new AsyncDisposableStack();
   const dir = locateDataDir(options.dataDir);
   const config = readConfig(join(dir.path, "config.yaml"));
@@ -53,7 +53,6 @@ export function openLocalPlace(options: LocalPlaceOptions): LocalPlace {
   const feeds = new SessionFeeds(link, dir.sessions);
   const screens = stack.use(openScreens({ sessionsFolder: dir.sessions, feeds, clock }));
   const patterns = stack.use(openPatterns());
-  const places = options.places ?? { hasWorkspace: () => true, findTask: () => undefined };
   const agents = createAgents({
     ...{ link, feeds, command, clock, dataDir: dir.path, keyEnv: env },
     parkAfterMs: config.agent_idle_ms,

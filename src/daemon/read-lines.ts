@@ -5,7 +5,7 @@ const NEWLINE = 0x0a;
 /** A request is at most a body with what stands around it. */
 const LINE_BYTES = 4 * limits.body_bytes;
 
-/** The lines of a stream. One that is too long is given as what it is, an empty one, and its rest is passed over. */
+/** The lines of a stream. One that is too long is passed over. */
 export async function* readLines(stream: Readable): AsyncGenerator<string, void, void> {
   let parts: Buffer[] = [];
   let bytes = 0;

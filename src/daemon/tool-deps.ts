@@ -3,6 +3,7 @@ import { type HostLink, openHostLink } from "#app/live/host-link.ts";
 import { SessionFeeds } from "#app/live/session-feeds.ts";
 import { openPatterns } from "#app/read/patterns.ts";
 import { openScreens } from "#app/screen/screens.ts";
+import { localPlaces } from "#app/session.ts";
 import type { ToolDeps } from "#app/tools.ts";
 import { systemClock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
@@ -51,8 +52,7 @@ export function openToolDeps(options: ToolDepsOptions, stack: AsyncDisposableSta
     screens: stack.use(openScreens({ sessionsFolder: dir.sessions, feeds, clock })),
     patterns: stack.use(openPatterns()),
     clock,
-    // Workspaces are the server's; who is here has been let in.
-    places: { hasWorkspace: () => true, findTask: () => undefined },
+    places: localPlaces,
     requireWorkdir: false,
     defaultWaitMs:
       readConfig(join(dir.path, "config.yaml")).execute_wait_ms ?? limits.execute_wait_ms,

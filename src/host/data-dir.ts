@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { writeFileAtomic } from "#base/atomic-file.ts";
 import { isErrno } from "#base/errno.ts";
 import { Fault, findScarcity } from "#contract/fault.ts";
@@ -17,6 +18,17 @@ export interface DataDir {
 export const DATA_FORMAT = 1;
 /** The kernel's limit for a socket's path is 108 bytes on Linux and 104 on macOS, its end included. */
 const SOCKET_PATH_BYTES = 103;
+
+/** Where a user keeps everything who did not say where. */
+export function chooseDataDir({
+  REINS_HOME: home,
+  XDG_STATE_HOME: state,
+}: Readonly<Record<string, string | undefined>>): string {
+  if (home !== undefined && home !== "") return resolve(home);
+  // The specification has relative paths ignored.
+  if (state !== undefined && isAbsolute(state)) return join(state, "reins");
+  return join(homedir(), ".local", "state", "reins");
+}
 
 /** The names alone; touches nothing. */
 export function locateDataDir(path: string): DataDir {

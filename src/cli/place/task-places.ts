@@ -1,5 +1,4 @@
-import type { Places } from "#app/session.ts";
-import { localPlaces } from "#cli/context.ts";
+import { localPlaces, type Places } from "#app/session.ts";
 import type { TaskId } from "#contract/ids.ts";
 
 /** Tasks are the server's, but what it keeps can be read without it: the one that a run is for. */

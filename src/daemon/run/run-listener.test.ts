@@ -10,7 +10,7 @@ import { createRegistry } from "#registry/registry.ts";
 import { type Door, openDoor } from "#test/harness/gateway.ts";
 import { binPath, openTestHost, type TestHost } from "#test/harness/host.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
-import { hasEnded, openRunListener } from "./run-listener.ts";
+import { isOver, openRunListener } from "./run-listener.ts";
 
 const WAIT_MS = 30_000;
 const sleep = { argv: ["sleep", "1000"] };
@@ -254,7 +254,7 @@ test("a run has ended for good when nothing of it comes back", () => {
   const exited = { kind: "exited", exit_code: 0, signal: null, tail: 0 } as const;
   const ended = (kind: "command" | "agent", state: object) =>
     // Only what is looked at.
-    hasEnded({ kind, state } as Parameters<typeof hasEnded>[0]);
+    isOver({ kind, state } as Parameters<typeof isOver>[0]);
   expect(ended("command", { kind: "running" })).toBe(false);
   expect(ended("command", { ...exited, reason: "exited", final: false })).toBe(false);
   expect(ended("command", { ...exited, reason: "exited", final: true })).toBe(true);

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { type Gateway, openGateway } from "#app/gateway.ts";
 import { systemClock } from "#base/clock.ts";
 import { type Logger, openFileLogger } from "#base/logger.ts";
+import { isFinal } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { isParked, type Session } from "#contract/session.ts";
@@ -166,7 +167,7 @@ function openRunEntry({ watch, registry, facts }: EntryDeps): Disposable & {
   const ended = Promise.withResolvers<void>();
   let child = nameChild(watch.session);
   const look = () => {
-    if (watch.isClosed || hasEnded(watch.session)) {
+    if (watch.isClosed || isOver(watch.session)) {
       entry[Symbol.dispose]();
       stopLooking[Symbol.dispose]();
       owned.use(systemClock.timer(LAST_WORDS_MS, () => ended.resolve()));
@@ -183,10 +184,8 @@ function openRunEntry({ watch, registry, facts }: EntryDeps): Disposable & {
 }
 
 /** For good: an agent that is parked comes back. What children of a command still print belongs to it. */
-export function hasEnded(session: Session): boolean {
-  const { state } = session;
-  if (state.kind === "lost") return !isParked(session);
-  return state.kind === "exited" && !isParked(session) && state.final;
+export function isOver(session: Session): boolean {
+  return isFinal(session) && !isParked(session);
 }
 
 function nameChild({ pid, state }: Session): string {
