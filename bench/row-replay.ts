@@ -1,9 +1,9 @@
 import { closeSync, openSync, readSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { channels } from "#contract/channels.ts";
-import { readRange } from "#log/follow.ts";
 import { openLogFiles } from "#log/log-files.ts";
 import { openLogWriter } from "#log/log-writer.ts";
+import { readRange } from "#log/read-range.ts";
 import { interleave, median, pairedRatios } from "./lib/statistics.ts";
 import { openTempDir } from "./lib/temp-dir.ts";
 import type { Row, RowOptions } from "./row.ts";

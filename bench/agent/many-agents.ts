@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readCpuSeconds } from "#bench/gateway/cpu-time.ts";
 import { type MemoryFacts, readMemory } from "#bench/lib/process-facts.ts";
-import { readRange } from "#log/follow.ts";
 import { lines } from "#log/lines.ts";
 import { openLogFiles } from "#log/log-files.ts";
+import { readRange } from "#log/read-range.ts";
 import {
   type AgentGateway,
   type BenchAgent,

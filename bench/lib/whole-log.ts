@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { openOutput } from "#app/follow-output.ts";
-import { readRange } from "#log/follow.ts";
 import { endOf } from "#log/log-source.ts";
+import { readRange } from "#log/read-range.ts";
 import type { TempHost } from "./temp-host.ts";
 
 export interface WholeLog {

@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { hasEnded, isFinal } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
 import type { Watch } from "#host/socket/watch.ts";
-import { readRange } from "#log/follow.ts";
 import { type LogFiles, openLogFiles } from "#log/log-files.ts";
 import { endOf, type LogChunk } from "#log/log-source.ts";
+import { readRange } from "#log/read-range.ts";
 
 export interface FollowOutput {
   readonly since: number;

@@ -1,8 +1,8 @@
 import { followOutput, openOutput } from "#app/follow-output.ts";
 import { findStart } from "#app/last-lines.ts";
 import { isFinal } from "#contract/ended.ts";
-import { readRange } from "#log/follow.ts";
 import type { LogSource } from "#log/log-source.ts";
+import { readRange } from "#log/read-range.ts";
 import { openLocal } from "./context.ts";
 import { hostGone } from "./exit.ts";
 import { parseOptions, parseStart, refuseWords } from "./options.ts";

@@ -1,6 +1,6 @@
-import { readRange } from "#log/follow.ts";
 import { type LogLine, lines } from "#log/lines.ts";
 import type { LogFiles } from "#log/log-files.ts";
+import { readRange } from "#log/read-range.ts";
 
 const CHUNK_BYTES = 64 * 1024;
 /** An agent asks a handful at a time; beyond this the oldest are forgotten. */

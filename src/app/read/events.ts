@@ -6,8 +6,8 @@ import { Fault } from "#contract/fault.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { Operations, StreamItem } from "#contract/operations.ts";
 import { isParked, type Session } from "#contract/session.ts";
-import { readRange } from "#log/follow.ts";
 import { lines } from "#log/lines.ts";
+import { readRange } from "#log/read-range.ts";
 
 const CHUNK_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;

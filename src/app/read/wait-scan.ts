@@ -3,8 +3,8 @@ import type { SessionFeed } from "#app/live/session-feeds.ts";
 import type { Clock } from "#base/clock.ts";
 import { isFinal } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
-import { readRange } from "#log/follow.ts";
 import { endOf, type LogChunk, type MaybePromise } from "#log/log-source.ts";
+import { readRange } from "#log/read-range.ts";
 
 /** What was looked for, in bytes of the log. */
 export interface Found {

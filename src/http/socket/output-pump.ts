@@ -1,4 +1,5 @@
 import type { SessionFeed } from "#app/live/session-feeds.ts";
+import { hasEnded } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
 import type { Outbox } from "./outbox.ts";
 import type { OutputFrames } from "./output-frames.ts";
@@ -113,8 +114,4 @@ export class OutputPump implements Disposable {
     if (isClosed && !hasEnded(session)) this.#events.hostGone();
     else this.#events.ended(session, tail);
   }
-}
-
-function hasEnded({ state }: Session): boolean {
-  return state.kind === "exited" || state.kind === "lost";
 }
