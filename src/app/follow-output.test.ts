@@ -67,6 +67,16 @@ test("ends when aborted: while it waits, while it reads, and before it began", a
   }
 });
 
+test("what is printed while it reads is read without further news", async () => {
+  using session = openWrittenSession();
+  session.print("one");
+  using feed = await session.feeds.open(WRITTEN_SESSION);
+  const chunks = followOutput(feed.output, feed.watch, { since: 0, until: "exit" });
+  expect((await chunks.next()).value).toMatchObject({ offset: 0, bytes: Buffer.from("one") });
+  session.print("two");
+  expect((await chunks.next()).value).toMatchObject({ offset: 3, bytes: Buffer.from("two") });
+});
+
 test("what the files hold is read when the host has gone, though nobody told of it", async () => {
   using session = openWrittenSession();
   session.print("told");

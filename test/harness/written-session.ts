@@ -85,6 +85,8 @@ export function openWrittenSession(
     },
     leave() {
       for (const each of watches) each.onClosed();
+      // It tells nothing more, whatever the files get.
+      watches.clear();
     },
     [Symbol.dispose]: () => owned.dispose(),
   };
