@@ -51,7 +51,11 @@ test("whatever comes over its socket, the host goes on, and has no error that no
   const source = new FuzzSource(21);
   const codes = new Map<string, number>();
   const path = locateDataDir(host.dataDir).socket;
-  await host.client.call("host.health", {});
+  // Its log is open from the first byte on.
+  await waitFor("the target takes what comes", async () => {
+    const { tail } = await host.client.call("session.get", { session_id: target });
+    return tail > 0;
+  });
   const before = countDescriptors(host.pid);
   for (let sent = 0; sent < FUZZ_TIMES; sent += REQUESTS_A_CONNECTION) {
     const socket = connect(path);
