@@ -201,7 +201,8 @@ async function soakFuzz(scale: Scale): Promise<Outcome> {
   const child = spawn(vitest, ["run", "test/e2e/fuzz-"], {
     cwd: fileURLToPath(new URL("..", import.meta.url)),
     env: { ...process.env, FUZZ_RUNS: String(runs) },
-    stdio: ["ignore", "ignore", "inherit"],
+    // Which test failed, and how, beside the verdicts.
+    stdio: ["ignore", process.stderr, "inherit"],
   });
   const [code] = await once(child, "exit");
   return { said: `${runs} of each kind`, wrong: code === 0 ? [] : [`vitest ended with ${code}`] };
