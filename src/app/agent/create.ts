@@ -71,8 +71,8 @@ export async function startAgent(
   if (labels.idempotency_key !== undefined) {
     const found = await host.call("session.labels", { session_id });
     if (found.labels[MAKER_LABEL] !== made_by) {
-      // The same request has come before; whoever carries it out begins the agent as well.
-      await agents.lives.ensure(session_id, caller);
+      // The same request has come before; whoever carries it out begins the agent as well, unless he has died of it.
+      await agents.lives.ensure(session_id, caller, spec);
       return session;
     }
   }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { describeNew } from "#app/session.ts";
 import { ManualClock } from "#base/manual-clock.ts";
 import type { SessionId } from "#contract/ids.ts";
 import { inline, openTestAgents, operationsOf, type TestAgents } from "#test/harness/agents.ts";
@@ -122,6 +123,24 @@ test("an agent that never began is not brought back", async () => {
     code: "already_exited",
     message: expect.stringContaining("never begun"),
   });
+});
+
+test("an agent whose maker died before its first line begins when it is asked for again under its key", async () => {
+  await using agents = await openTestAgents();
+  const { client } = agents.host;
+  const idempotency_key = "k";
+  const caller = createTestCaller();
+  const { labels } = describeNew(agents.deps, caller, { kind: "agent", idempotency_key });
+  // The session is there, and nobody has told it what it is.
+  const half = await agents.host.create({ kind: "agent", argv: ["/bin/true"], labels });
+  await ended(agents, half.session_id);
+  const operations = operationsOf(agents.deps);
+  const { session_id } = await operations["agent.create"]({ source: inline, idempotency_key });
+  expect(session_id).toBe(half.session_id);
+  expect(await operations["agent.send"](say(session_id, "there"))).toMatchObject({
+    status: "started",
+  });
+  expect(await client.call("session.get", { session_id })).toMatchObject({ life: 2 });
 });
 
 test("resuming answers with the same session when its worker can be asked", async () => {

@@ -22,6 +22,16 @@ const LOOKS = 50;
 const LOOK_MS = 200;
 const LAST_WORDS_BYTES = 4000;
 
+interface Asker {
+  readonly caller: Caller;
+  readonly spec: AgentSpec | undefined;
+}
+
+interface Planned {
+  readonly launch: Launch;
+  readonly unsaid?: AgentSpec;
+}
+
 type Look = "ready" | "unbegun" | "look again";
 
 /**
@@ -43,9 +53,12 @@ export class AgentLives {
     return this.#once(sessionId, () => this.#init(sessionId, { keys: { ...launch.keys }, spec }));
   }
 
-  /** Throws `already_exited` when it was closed for good. */
-  ensure(sessionId: string, caller: Caller): Promise<void> {
-    return this.#once(sessionId, () => this.#ensure(sessionId, caller));
+  /**
+   * Throws `already_exited` when it was closed for good. One that has never begun, because whoever made it died before
+   * its first line, begins with the spec of who asks for it once more.
+   */
+  ensure(sessionId: string, caller: Caller, spec?: AgentSpec): Promise<void> {
+    return this.#once(sessionId, () => this.#ensure(sessionId, { caller, spec }));
   }
 
   #once(sessionId: string, run: () => Promise<void>): Promise<void> {
@@ -56,29 +69,30 @@ export class AgentLives {
     return running;
   }
 
-  async #ensure(sessionId: string, caller: Caller): Promise<void> {
+  async #ensure(sessionId: string, asker: Asker): Promise<void> {
     using feed = await this.#deps.feeds.open(sessionId);
     for (let look = 0; look < LOOKS; look += 1) {
-      const found = await this.#look(feed, caller);
+      const found = await this.#look(feed, asker);
       if (found === "ready") return;
       if (found === "look again") {
         await this.#pause(feed);
         continue;
       }
-      const { keys } = await this.#plan(feed, caller);
-      await this.#init(sessionId, { keys: { ...keys } });
+      const { launch, unsaid } = await this.#plan(feed, asker);
+      const more = unsaid === undefined ? {} : { spec: unsaid };
+      await this.#init(sessionId, { keys: { ...launch.keys }, ...more });
       return;
     }
     throw new Fault("busy", "the agent is being brought back by somebody else; try again");
   }
 
-  async #look(feed: SessionFeed, caller: Caller): Promise<Look> {
+  async #look(feed: SessionFeed, asker: Asker): Promise<Look> {
     const { session_id } = feed.session;
     const host = await this.#deps.link.connect();
     const session = await host.call("session.get", { session_id });
     if (isLive(session)) return await this.#awaitInit(feed);
-    const { argv, env } = await this.#plan(feed, caller);
-    const { umask, open_files } = caller;
+    const { argv, env } = (await this.#plan(feed, asker)).launch;
+    const { umask, open_files } = asker.caller;
     try {
       await host.call("session.revive", { session_id, argv, env, umask, open_files });
       return "unbegun";
@@ -116,13 +130,17 @@ export class AgentLives {
     await watch.changed({ signal: waited.signal });
   }
 
-  async #plan(feed: SessionFeed, caller: Caller): Promise<Launch> {
+  /** By what its log says, or for one that has never begun by what it is asked to be, which it has yet to be told. */
+  async #plan(feed: SessionFeed, asker: Asker): Promise<Planned> {
     const { spec, model_overrides } = await this.#deps.views.read(feed, ({ fold }) => ({
       spec: fold.spec,
       model_overrides: { ...fold.spec?.model_overrides, ...fold.model_overrides },
     }));
-    if (spec === undefined) throw neverBegan(feed.session);
-    return planLaunch(this.#deps, caller, { ...spec, model_overrides });
+    const { caller, spec: unsaid } = asker;
+    if (spec !== undefined)
+      return { launch: planLaunch(this.#deps, caller, { ...spec, model_overrides }) };
+    if (unsaid === undefined) throw neverBegan(feed.session);
+    return { launch: planLaunch(this.#deps, caller, unsaid), unsaid };
   }
 
   async #init(
