@@ -111,15 +111,16 @@ async function hasEnded(world: World, follow: ProgramFollow, ended: Ended): Prom
   // Raw bytes do not say where the missing ones belong: from here on nothing can be compared.
   if (kind === "attach" && ended.said.includes("no longer kept")) return true;
   if (kind === "client" || ended.code === null) return false;
-  const { state } = await world.insist(`look at ${session_id}`, LOOK_MS, () =>
+  const session = await world.insist(`look at ${session_id}`, LOOK_MS, () =>
     world.client("direct").call("session.get", { session_id }),
   );
-  if (kind === "logs") return state.kind === "lost" && ended.code === 0;
-  return judgeAttach(recorder, state, ended);
+  if (kind === "logs") return session.state.kind === "lost" && ended.code === 0;
+  return judgeAttach(recorder, session, ended);
 }
 
-function judgeAttach(recorder: Recorder, state: Session["state"], ended: Ended): boolean {
-  if (state.kind === "lost") return true;
+function judgeAttach(recorder: Recorder, { state, tail }: Session, ended: Ended): boolean {
+  // Its host may have gone before the first byte was read; what it printed can be had all the same.
+  if (state.kind === "lost") return recorder.next >= tail;
   if (state.kind !== "exited" || recorder.next < state.tail) return false;
   if (ended.code !== state.exit_code) {
     if (ended.said === "")
