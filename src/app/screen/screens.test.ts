@@ -89,6 +89,7 @@ test("shows what a command printed to its pipes, line by line", async () => {
 
 test("refuses what it cannot draw, and says why", async () => {
   const { session_id } = await setting.open("printf x; read x", { cols: 4096, rows: 4096 });
+  await waitFor("its byte", async () => (await setting.tail(session_id)) === 1);
   await expect(setting.screen({ session_id })).rejects.toMatchObject({
     code: "unsupported",
     message: expect.stringContaining("1000 x 500"),
