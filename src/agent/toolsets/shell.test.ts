@@ -120,6 +120,7 @@ test("an interrupted wait leaves a process that an earlier call started", { time
   const nap = createNap();
   const { output } = await call("execute", { command: nap, run_in_background: true });
   const process_id = /background_process_id: (ses_\w+)/.exec(output)?.[1];
+  await waitFor("the nap", () => findProcesses(nap).length === 1);
   const context = createToolContext();
   const waiting = call("process_wait", { process_id, timeout: "1h" }, context);
   context.interrupt();
