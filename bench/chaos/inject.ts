@@ -95,7 +95,10 @@ const injections: Readonly<Record<FaultKind, Injection>> = {
 /** Whoever stops, starves or ends the same thing waits for the other to be done with it. */
 const locks: Readonly<Record<string, string>> = { link: "link", disk: "host", suspend: "host" };
 
-/** Runs the plan; ends when all of it is undone. */
+/** While everything is suspended for so long there is nobody to do anything else to: the plan waits for it. */
+const LONG_MS = 10_000;
+
+/** Runs the plan; ends when all of it is undone. What waiting pushes behind the plan's own end is left out. */
 export async function injectAll(
   world: World,
   steps: readonly Step[],
@@ -103,8 +106,11 @@ export async function injectAll(
   const held = new Map<string, Promise<void>>();
   const done = new Map<FaultKind, number>();
   const all: Promise<void>[] = [];
+  const end = steps.at(-1)?.at_ms ?? 0;
+  let late = 0;
   for (const [index, step] of steps.entries()) {
-    await sleep(Math.max(0, step.at_ms - world.now));
+    if (late > 0 && step.at_ms + late > end) break;
+    await sleep(Math.max(0, step.at_ms + late - world.now));
     const area = step.kind.split(".")[0] ?? "";
     const lock = locks[area] ?? area;
     const before = held.get(lock) ?? Promise.resolve();
@@ -115,6 +121,9 @@ export async function injectAll(
     });
     held.set(lock, running);
     all.push(running);
+    if (step.lasts_ms < LONG_MS) continue;
+    await running;
+    late = Math.max(late, world.now - step.at_ms);
   }
   await Promise.all(all);
   return done;

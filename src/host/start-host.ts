@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
-import { Fault, type FaultBody, fromFaultBody } from "#contract/fault.ts";
+import { findSpawnRefusal } from "#base/spawn-refusal.ts";
+import { asFault, Fault, type FaultBody, fromFaultBody } from "#contract/fault.ts";
 import { allowedForNetwork } from "#proc/environment.ts";
 import { type DataDir, openDataDir } from "./data-dir.ts";
 import { connectHost, type HostClient } from "./socket/client.ts";
@@ -75,6 +76,8 @@ async function startHost(dir: DataDir, { command, env }: StartOptions): Promise<
     },
   );
   closeSync(log);
+  const refusal = findSpawnRefusal(child);
+  if (refusal !== undefined) throw asFault(await refusal);
   const { stdout } = child;
   if (stdout === null) throw notStarted(dir, "it has no stdout");
   const { promise, resolve, reject } = Promise.withResolvers<ReadyLine>();

@@ -2,6 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { addAbortListener } from "node:events";
 import type { Readable } from "node:stream";
 import type { Clock } from "#base/clock.ts";
+import { findSpawnRefusal } from "#base/spawn-refusal.ts";
 
 export interface CommandRun {
   /** Null when a signal ended it. */
@@ -44,6 +45,8 @@ export function createRunCommand({ clock }: { readonly clock: Clock }): RunComma
       detached: true,
       stdio: "pipe",
     });
+    const refusal = findSpawnRefusal(child);
+    if (refusal !== undefined) throw await refusal;
     const run = await followChild(child, options, clock);
     options.signal.throwIfAborted();
     return run;

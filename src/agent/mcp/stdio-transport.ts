@@ -3,7 +3,8 @@ import { existsSync } from "node:fs";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { Clock } from "#base/clock.ts";
 import { errnoOf } from "#base/errno.ts";
-import { Fault } from "#contract/fault.ts";
+import { findSpawnRefusal } from "#base/spawn-refusal.ts";
+import { asFault, Fault } from "#contract/fault.ts";
 import { MessageLines } from "./message-lines.ts";
 
 /**
@@ -48,6 +49,8 @@ export class StdioTransport implements Transport {
     const { command, args, cwd, env } = this.#server;
     if (!existsSync(cwd)) throw new Fault("spawn_failed", `its work dir ${cwd} does not exist`);
     const child = spawn(command, [...args], { cwd, env, detached: true, stdio: "pipe" });
+    const refusal = findSpawnRefusal(child);
+    if (refusal !== undefined) throw asFault(await refusal);
     this.#child = child;
     const { promise: started, resolve, reject } = Promise.withResolvers<void>();
     child.once("spawn", resolve);

@@ -3,6 +3,7 @@ import { closeSync, openSync } from "node:fs";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { Writable } from "node:stream";
+import { findSpawnRefusal } from "#base/spawn-refusal.ts";
 import { findDataDir, ownCommand } from "#cli/context.ts";
 import { notice } from "#cli/exit.ts";
 import { asFault, Fault, type FaultBody, fromFaultBody } from "#contract/fault.ts";
@@ -26,7 +27,7 @@ const START_LIMIT_MS = 20_000;
 
 /** Listens before anything is started: a port that is taken leaves nothing behind. */
 export async function openListener(flags: ListenFlags): Promise<PendingListener> {
-  const { child, id } = startListener(describeArguments(flags));
+  const { child, id } = await startListener(describeArguments(flags));
   const lines = new LineReader(child);
   const stop = () => {
     // Its stdin ends, and by that it does.
@@ -78,7 +79,7 @@ function describeArguments(flags: ListenFlags): string[] {
 }
 
 /** Like the host: in a session of its own, without a terminal, and not as our child; so nobody's end takes it along. */
-function startListener(words: readonly string[]) {
+async function startListener(words: readonly string[]) {
   const dir = openDataDir(findDataDir());
   const log = openSync(dir.hostLog, "a", 0o600);
   try {
@@ -90,6 +91,8 @@ function startListener(words: readonly string[]) {
       env: withoutMarks(process.env),
       stdio: ["ignore", "pipe", log, "pipe"],
     });
+    const refusal = findSpawnRefusal(child);
+    if (refusal !== undefined) throw await refusal;
     // The fourth is a pipe, as it was asked for.
     return { child, id: child.stdio[3] as Writable };
   } finally {

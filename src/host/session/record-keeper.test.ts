@@ -1,10 +1,13 @@
-import { mkdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openKeeper } from "#host/testing/open-keeper.ts";
+import { openSmallDisk } from "#log/testing/small-disk.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
+import { readRecord } from "./session-record.ts";
 
 const RETRY_MS = 1000;
+const MIB = 1024 * 1024;
 
 test("a record whose last change could not be written is written as soon as it can be", () => {
   using dir = openTempDir();
@@ -19,6 +22,33 @@ test("a record whose last change could not be written is written as soon as it c
   clock.advance(RETRY_MS);
   expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ title: "after" });
   expect(keeper.isWritten).toBe(true);
+});
+
+test("a record is written over itself on a full disk, and stays whole where that has no room either", () => {
+  using disk = openSmallDisk(MIB);
+  if (disk.refused !== undefined) {
+    expect(disk.refused).toMatch(/permi|root|superuser|ENOENT/i);
+    return;
+  }
+  const { clock, keeper } = openKeeper(disk.path);
+  keeper.update({ title: "before" });
+  const filler = join(disk.path, "filler");
+  expect(() => writeFileSync(filler, Buffer.alloc(2 * MIB))).toThrow("ENOSPC");
+  const titleOf = () => {
+    const read = readRecord(disk.path);
+    return read.ok ? read.record.title : read.problem;
+  };
+  for (const title of ["a longer one", ""]) {
+    keeper.update({ title });
+    expect([titleOf(), keeper.isWritten]).toEqual([title, true]);
+  }
+  const long = "long ".repeat(1000);
+  keeper.update({ title: long });
+  expect([titleOf(), keeper.isWritten]).toEqual(["", false]);
+  rmSync(filler);
+  clock.advance(RETRY_MS);
+  expect([titleOf(), keeper.isWritten]).toEqual([long, true]);
+  expect(readdirSync(disk.path)).toEqual(["session.json"]);
 });
 
 test("a record whose directory was removed is not tried again", () => {

@@ -1,7 +1,8 @@
-import { readFileSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { writeFileAtomic } from "#base/atomic-file.ts";
+import { isErrno } from "#base/errno.ts";
 import { SessionId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
 import { SessionKind } from "#contract/session.ts";
@@ -53,9 +54,36 @@ export const SessionRecord = z.object({
 export type SessionRecord = z.infer<typeof SessionRecord>;
 
 export const RECORD_FILE = "session.json";
+/** What `stat` counts in, whatever the file system does. */
+const BLOCK_BYTES = 512;
 
 export function writeRecord(dir: string, record: SessionRecord): void {
-  writeFileAtomic(join(dir, RECORD_FILE), `${JSON.stringify(record)}\n`);
+  const path = join(dir, RECORD_FILE);
+  const content = `${JSON.stringify(record)}\n`;
+  try {
+    writeFileAtomic(path, content);
+  } catch (error) {
+    const isFull = isErrno(error, "ENOSPC", "EDQUOT");
+    if (!isFull || !writeOver(path, Buffer.from(content))) throw error;
+  }
+}
+
+/**
+ * Where a second file has no room the first one is written over, as far as its own room goes: how a session has ended
+ * must not be forgotten because it printed until the disk was full. One write, so that only the end of the machine
+ * itself can halve it. False when it does not fit.
+ */
+function writeOver(path: string, content: Buffer): boolean {
+  const fd = openSync(path, "r+");
+  try {
+    const { size, blocks } = fstatSync(fd);
+    const bytes = Buffer.alloc(Math.max(size, content.length), " ");
+    content.copy(bytes);
+    if (bytes.length > blocks * BLOCK_BYTES) return false;
+    return writeSync(fd, bytes, 0, bytes.length, 0) === bytes.length;
+  } finally {
+    closeSync(fd);
+  }
 }
 
 export type ReadRecord =
