@@ -6,6 +6,7 @@ import { type FaultKind, faultKinds, planSteps } from "#bench/chaos/schedule.ts"
 import { openRandom } from "#bench/chaos/seeded.ts";
 
 const MINUTE_MS = 60_000;
+const MOST_LINES = 1500;
 
 test("a plan of a minute holds every kind of fault at least twice, within that minute, and is the same for the same seed", () => {
   for (let seed = 0; seed < 200; seed += 1) {
@@ -27,7 +28,10 @@ test("a plan of a minute holds every kind of fault at least twice, within that m
 test("what a stream prints can be told from its plan, from any byte on", async () => {
   const random = openRandom(7);
   for (let count = 0; count < 5; count += 1) {
-    const plan = { ...choosePlan(random), kind: "command" as const, pause_ms: 0, channels: 2 };
+    const chosen = choosePlan(random);
+    // A shell prints them one by one.
+    const lines = Math.min(chosen.lines, MOST_LINES);
+    const plan = { ...chosen, kind: "command" as const, pause_ms: 0, channels: 2, lines };
     const [shell = "", ...words] = argvOf(plan, "here");
     const run = spawn(shell, words, { stdio: ["ignore", "pipe", "pipe"] });
     const [stdout, stderr] = await Promise.all([text(run.stdout), text(run.stderr)]);
