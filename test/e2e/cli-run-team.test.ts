@@ -1,4 +1,11 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -47,6 +54,22 @@ async function sessionIn(running: Running): Promise<string> {
   const find = () => /session (ses_\w{16});/.exec(running.stderr())?.[1];
   await waitFor("the session is named", () => find() !== undefined, { timeout: 30_000 });
   return find() ?? "";
+}
+
+/** Whether it has the session's events open, as who follows them does. */
+function isReading({ child }: Running, sessionId: string): boolean {
+  const folder = `/proc/${child.pid}/fd`;
+  const open = readdirSync(folder).map((fd) => readlinkIfThere(join(folder, fd)));
+  return open.some((path) => path?.includes(`${sessionId}/events/`));
+}
+
+function readlinkIfThere(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    // Closed meanwhile.
+    return undefined;
+  }
 }
 
 function logOf({ home }: Reins, sessionId: string): string {
@@ -176,6 +199,7 @@ test("a worker that is killed ends the wait of all who follow, and the session g
   });
   const joined = reins.start(["run", "--session", session, "--exec", "--json"]);
   await sessionIn(joined);
+  await waitFor("it follows", () => isReading(joined, session), { timeout: 30_000 });
   process.kill((await reins.session(session)).pid, "SIGKILL");
   for (const { ended } of [running, joined]) {
     const result = await ended;
