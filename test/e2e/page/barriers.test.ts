@@ -6,10 +6,11 @@ import { openPageWorld, type PageWorld } from "#test/harness/page-world.ts";
 /** A place, and what shows that it is drawn. */
 type Place = readonly [path: string, shown: (visit: Visit) => Promise<unknown>];
 
-/** Colours do not depend on the width, nor what is where on the colours: two looks hold all four. */
 const looks = [
   { colorScheme: "light", viewport: WIDE },
   { colorScheme: "dark", viewport: PHONE },
+  { colorScheme: "light", viewport: PHONE },
+  { colorScheme: "dark", viewport: WIDE },
 ] as const;
 
 test("no view keeps anybody out, wide or on a phone, light or dark", async () => {
