@@ -1,4 +1,4 @@
-import type { Random } from "./seeded.ts";
+import type { Random } from "#test/harness/random.ts";
 
 /**
  * What a command of a run prints: line n says n and a number that is made of n and the stream's seed, so that the byte

@@ -1,11 +1,11 @@
 import { cpSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { World } from "#bench/chaos-world/world.ts";
+import { openRandom } from "#test/harness/random.ts";
 import { type AgentCounts, runAgent } from "./agents.ts";
 import { injectAll } from "./inject.ts";
 import { checkHeld, countHeld, endHost, endSessions } from "./left-behind.ts";
 import { type FaultKind, faultKinds, planSteps } from "./schedule.ts";
-import { openRandom } from "./seeded.ts";
 import { runStreams, type StreamCounts } from "./streams.ts";
 import { runTyping, type TypingCounts } from "./typists.ts";
 

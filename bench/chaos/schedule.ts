@@ -1,4 +1,4 @@
-import { openRandom } from "./seeded.ts";
+import { openRandom } from "#test/harness/random.ts";
 
 /** Everything that is done to the system, and for how long at most where it has a duration. */
 export const faultKinds = {

@@ -4,12 +4,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { World } from "#bench/chaos-world/world.ts";
 import type { Session } from "#contract/session.ts";
 import { locateDataDir } from "#host/data-dir.ts";
+import type { Random } from "#test/harness/random.ts";
 import { checkLog, checkSeen, readWholeLog } from "./check-stream.ts";
 import { checkEventsSeen, EventsSeen, followEvents } from "./events.ts";
 import { type FollowerKind, followerKinds, followSession } from "./follower.ts";
 import { argvOf, choosePlan, type StreamPlan } from "./printed-stream.ts";
 import { Recorder } from "./recorder.ts";
-import type { Random } from "./seeded.ts";
 
 export interface StreamCounts {
   sessions: number;

@@ -2,10 +2,10 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { World } from "#bench/chaos-world/world.ts";
+import type { Random } from "#test/harness/random.ts";
 import { readWholeLog } from "./check-stream.ts";
 import { takeEvent } from "./follower.ts";
 import { Recorder } from "./recorder.ts";
-import type { Random } from "./seeded.ts";
 import { purge } from "./streams.ts";
 
 export interface TypingCounts {

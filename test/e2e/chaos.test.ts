@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { argvOf, bytesOf, choosePlan, totalBytes } from "#bench/chaos/printed-stream.ts";
 import { type FaultKind, faultKinds, planSteps } from "#bench/chaos/schedule.ts";
-import { openRandom } from "#bench/chaos/seeded.ts";
+import { openRandom } from "#test/harness/random.ts";
 
 const MINUTE_MS = 60_000;
 const MOST_LINES = 1500;

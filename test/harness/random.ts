@@ -2,6 +2,8 @@
 export interface Random {
   /** A whole number from 0 to one less than this. */
   below(limit: number): number;
+  /** Both of them included. */
+  between(least: number, most: number): number;
   boolean(): boolean;
 }
 
@@ -14,5 +16,10 @@ export function openRandom(seed: number): Random {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
-  return { below: (limit) => Math.floor(next() * limit), boolean: () => next() < 0.5 };
+  const below = (limit: number) => Math.floor(next() * limit);
+  return {
+    below,
+    between: (least, most) => least + below(most - least + 1),
+    boolean: () => next() < 0.5,
+  };
 }
