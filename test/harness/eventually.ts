@@ -5,7 +5,7 @@ const TIMEOUT_MS = 10_000;
 const EAGER_LOOKS = 20;
 const POLL_MS = 10;
 
-/** Looks until `check` answers something; the error names what did not happen. */
+/** Looks until `check` answers something, of which a count of 0 is none; the error names what did not happen. */
 export async function waitFor<T>(
   what: string,
   check: () => T | undefined | false | Promise<T | undefined | false>,
@@ -14,7 +14,7 @@ export async function waitFor<T>(
   const deadline = performance.now() + timeout;
   for (let looks = 0; ; looks += 1) {
     const found = await check();
-    if (found !== undefined && found !== false) return found;
+    if (found !== undefined && found !== false && found !== 0) return found;
     if (performance.now() >= deadline) throw new Error(`not within ${timeout} ms: ${what}`);
     await (looks < EAGER_LOOKS ? setImmediate() : setTimeout(POLL_MS));
   }

@@ -185,7 +185,40 @@ test("what cannot get better is said as a sentence", async () => {
   expect(page.link.state.get()).toMatchObject({ connection: "over", failure: "It is not yours" });
 });
 
+test("a page that is reloaded takes back what its own old connection still holds, and nothing else", async () => {
+  const controller = { holder: "ann#1", generation: 7 };
+  using own = open({ controller, held: 7 });
+  expect(query(await own.socket(0))).toMatchObject({ role: "controller", takeover: "true" });
+  using other = open({ controller, held: 6 });
+  expect(query(await other.socket(0))).toEqual({ since: "tail", paint: "true", role: "viewer" });
+  using never = open({ controller, held: 7, mayControl: false });
+  expect(query(await never.socket(0)).role).toBe("viewer");
+});
+
+test("what it holds is kept for a reload, for as long as it holds it", async () => {
+  using page = open({});
+  const socket = await page.socket(0);
+  socket.say(connected({ role: "controller", generation: 3 }));
+  await vi.waitFor(() => expect(page.kept()).toBe(3));
+  void page.link.release();
+  await vi.waitFor(() => expect(socket.sent).toHaveLength(1));
+  socket.say({ type: "ack", id: socket.sent[0]?.id ?? "" });
+  await vi.waitFor(() => expect(page.kept()).toBeUndefined());
+  void page.link.take();
+  await vi.waitFor(() => expect(socket.sent).toHaveLength(2));
+  socket.say({ type: "control", holder: "ann#1", generation: 4 });
+  socket.say({ type: "ack", id: socket.sent[1]?.id ?? "" });
+  await vi.waitFor(() => expect(page.kept()).toBe(4));
+  socket.say({ type: "control", holder: "bob#1", generation: 5 });
+  socket.end(4001);
+  await vi.waitFor(() => expect(page.link.state.get().takenBy).toBe("bob#1"));
+  (await page.socket(1)).say(connected({}));
+  await vi.waitFor(() => expect(page.kept()).toBeUndefined());
+});
+
 interface Opening {
+  /** What the page knew before it was reloaded. */
+  readonly held?: number;
   readonly controller?: Session["controller"];
   /** What each question is answered with; the last one for all that follow. */
   readonly controllers?: readonly Session["controller"][];
@@ -213,9 +246,16 @@ function open(opening: Opening) {
     },
   });
   const drawn: string[] = [];
+  let kept = opening.held;
   const link = new SessionLink({
     client,
     session,
+    held: {
+      find: () => kept,
+      keep: (generation) => {
+        kept = generation;
+      },
+    },
     mayControl: opening.mayControl ?? true,
     screen: createScreen(drawn),
     onRefusal: (sentence) => drawn.push(`refused ${sentence}`),
@@ -224,6 +264,7 @@ function open(opening: Opening) {
   return {
     link,
     running,
+    kept: () => kept,
     goOn: () => opening.pause?.resolve(),
     socket: (index: number): Promise<FakeSocket> =>
       vi.waitFor(() => {

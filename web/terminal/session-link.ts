@@ -11,6 +11,7 @@ import {
   changeControl,
   createControlState,
 } from "./control-state.ts";
+import type { HeldReins } from "./held-reins.ts";
 import type { Size } from "./sizing.ts";
 
 /** What is drawn on. Each settles when there is room for more. */
@@ -39,6 +40,7 @@ export interface LinkOptions {
   readonly session: Session;
   readonly screen: LinkedScreen;
   readonly mayControl: boolean;
+  readonly held: HeldReins;
   /** Something was refused that nobody waited for. */
   readonly onRefusal: (sentence: string) => void;
 }
@@ -124,16 +126,18 @@ export class SessionLink implements Disposable {
 
   /** Asked anew: a list may be older than the last who let go. */
   async #firstOptions(): Promise<AttachOptions> {
-    const { client, session, mayControl } = this.#options;
+    const { client, session, mayControl, held } = this.#options;
     const { session_id } = session;
     const { signal } = this.#ending;
     const newest = await client
       .call("session.get", { session_id }, { signal })
       .catch(() => session);
     this.#change({ type: "control", holder: newest.controller?.holder ?? null });
-    const isFree = newest.controller === null && isOpen(newest) && newest.mode === "pty";
     const from = newest.mode === "pty" ? { since: "tail" as const, paint: true } : {};
-    return { ...from, role: isFree && mayControl ? "controller" : "viewer" };
+    if (!mayControl || !isOpen(newest) || newest.mode !== "pty") return { ...from, role: "viewer" };
+    if (newest.controller === null) return { ...from, role: "controller" };
+    const isOwn = newest.controller.generation === held.find();
+    return isOwn ? { ...from, role: "controller", takeover: true } : { ...from, role: "viewer" };
   }
 
   /** One attachment to its end; what to attach with next, if anything. */
@@ -147,7 +151,7 @@ export class SessionLink implements Disposable {
     });
     this.#attachment = attachment;
     this.#isPainting = options.paint === true;
-    const watching: AttachOptions = { ...options, role: "viewer" };
+    const watching: AttachOptions = { ...options, role: "viewer", takeover: false };
     for await (const event of attachment) {
       if (signal.aborted) return undefined;
       await this.#apply(event);
@@ -292,6 +296,9 @@ export class SessionLink implements Disposable {
 
   #change(event: ControlEvent): void {
     this.state.change((state) => changeControl(state, event));
+    if (this.#attachment === undefined) return;
+    const isOver = this.state.get().connection === "over";
+    this.#options.held.keep(isOver ? undefined : this.#attachment.generation);
   }
 }
 

@@ -8,6 +8,7 @@ import { isReport } from "./emulator/parser-guards.ts";
 import { drawRemark, PipePrinter, sayGap } from "./emulator/printed.ts";
 import { TerminalScreen } from "./emulator/terminal-screen.ts";
 import { foundColours } from "./emulator/theme.ts";
+import { heldReinsOf } from "./held-reins.ts";
 import { needsLook, withoutBrackets } from "./pasting.ts";
 import {
   encodeQuickKey,
@@ -75,7 +76,9 @@ export class TerminalRoom implements Disposable {
         onLink: (text) => this.#lookAt(text),
       }),
     );
-    this.link = this.#owned.use(new SessionLink({ ...options, screen: this.#linkedScreen() }));
+    const held = heldReinsOf(session.session_id);
+    const screen = this.#linkedScreen();
+    this.link = this.#owned.use(new SessionLink({ ...options, held, screen }));
     this.#listen();
     void this.link.run();
   }

@@ -174,7 +174,8 @@ test("a folder that is swapped for a link all the time never lets anything out",
   writeFileSync(join(files.outside, "file"), "secret");
   // A folder that a write has made in between is in the way, and goes.
   const swap = "mv -T a b; ln -sT ../outside a; rm -rf a; mv -T b a";
-  const swapper = spawn("bash", ["-c", `while :; do ${swap}; done`], {
+  // A shell with a trap waits for the program that it runs, which would move things while they are removed.
+  const swapper = spawn("bash", ["-c", `trap exit TERM; while :; do ${swap}; done`], {
     cwd: files.work,
     stdio: "ignore",
   });
@@ -190,7 +191,7 @@ test("a folder that is swapped for a link all the time never lets anything out",
     expect([...outcomes]).not.toContain("secret");
     expect(readdirSync(files.outside)).toEqual(["file"]);
   } finally {
-    swapper.kill("SIGKILL");
+    swapper.kill("SIGTERM");
     await exited;
   }
 });

@@ -148,6 +148,40 @@ test("control that our own cut connection still holds is taken back", async () =
   expect((await at.socket(2)).url.searchParams.get("takeover")).toBe("true");
 });
 
+test.each(["before", "after"])(
+  "so is control that was taken on the way, told %s it was got",
+  async (when) => {
+    await using at = open({}, () => ({ controller: { holder: "me", generation: 8 } }));
+    const first = await at.socket(0);
+    first.open();
+    first.say(connected({ role: "viewer", generation: null }));
+    first.say({ type: "control", holder: "ann", generation: 7 });
+    const taking = at.attached.take();
+    await waitFor("the question", () => first.sent.length);
+    const told = { type: "control", holder: "me", generation: 8 } as const;
+    if (when === "before") first.say(told);
+    first.say({ type: "ack", id: first.sent[0]?.id ?? "" });
+    await taking;
+    if (when === "after") first.say(told);
+    expect(at.attached.generation).toBe(8);
+    first.end(1006);
+    (await at.socket(1)).end(1006);
+    expect((await at.socket(2)).url.searchParams.get("takeover")).toBe("true");
+  },
+);
+
+test("what is told of who takes control is not ours when the connection is cut before its end is said", async () => {
+  await using at = open({ role: "controller" }, () => ({
+    controller: { holder: "ann", generation: 9 },
+  }));
+  const first = await at.socket(0);
+  first.say(connected({ role: "controller", generation: 8 }));
+  first.say({ type: "control", holder: "ann", generation: 9 });
+  first.end(1006);
+  for (let index = 1; index <= 6; index += 1) (await at.socket(index)).end(1006);
+  expect((await at.all()).at(-1)).toEqual({ type: "taken_over" });
+});
+
 test("control that somebody has taken meanwhile is not taken back", async () => {
   await using at = open({ role: "controller", takeover: true }, () => ({
     controller: { holder: "ann", generation: 9 },

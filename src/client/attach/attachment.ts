@@ -124,6 +124,11 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
     return this.#delivered;
   }
 
+  /** Of the control that this attachment holds. */
+  get generation(): number | undefined {
+    return this.#claim.generation;
+  }
+
   [Symbol.asyncIterator](): AsyncIterator<AttachEvent, undefined> {
     return this.#events[Symbol.asyncIterator]();
   }
@@ -162,8 +167,9 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
   }
 
   take(): Promise<void> {
+    const got = this.#claim.asks();
     const asked = this.#ask({ type: "control", id: createId(), action: "take" });
-    return handled(asked.then(() => this.#claim.take()));
+    return handled(asked.then(got));
   }
 
   release(): Promise<void> {

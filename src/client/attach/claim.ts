@@ -13,6 +13,8 @@ export class Claim {
   #role: Role;
   #takeover: boolean;
   #generation: number | undefined;
+  /** The newest that anybody had, as we were told. */
+  #heard = 0;
   #attempts = 0;
   #held = 0;
   #hadControl = false;
@@ -20,6 +22,11 @@ export class Claim {
   constructor({ role, takeover }: { readonly role: Role; readonly takeover: boolean }) {
     this.#role = role;
     this.#takeover = takeover;
+  }
+
+  /** Of the control that we hold, once it is known. */
+  get generation(): number | undefined {
+    return this.#role === "controller" ? this.#generation : undefined;
   }
 
   /** For the query of the next attempt. */
@@ -37,14 +44,21 @@ export class Claim {
     if (role === "controller") this.#hadControl = true;
   }
 
-  /** A new holder; if it is not us, the server says so by closing. */
+  /** A new holder; if that takes control from us, the server says so by closing. */
   changed(holder: string | null, generation: number): void {
-    if (this.#role === "controller" && holder !== null) this.#generation = generation;
+    if (holder === null) return;
+    this.#heard = generation;
+    if (this.#role === "controller") this.#generation ??= generation;
   }
 
-  take(): void {
-    this.#role = "controller";
-    this.#hadControl = true;
+  /** Called when control is asked for; what it answers, when it was got. Its generation is told before or after that. */
+  asks(): () => void {
+    const before = this.#heard;
+    return () => {
+      this.#role = "controller";
+      this.#hadControl = true;
+      this.#generation = this.#heard > before ? this.#heard : undefined;
+    };
   }
 
   release(): void {

@@ -22,6 +22,27 @@ test("a shell is opened in the page, typed into, and found again after a reload"
   await screenShows(page, /^again-2$/m);
 });
 
+test("a page that is reloaded before its old connection has ended holds the reins all the same", async () => {
+  await using world = await openPageWorld();
+  const { session_id } = await world.door.get("session.create", {
+    kind: "terminal",
+    argv: ["bash", "--norc", "--noprofile"],
+  });
+  const path = `/s/${session_id}`;
+  // A connection that does not end, and a tab that held it before its page was reloaded.
+  await using old = await world.visit({ path });
+  await old.page.getByText("You hold the reins", { exact: true }).waitFor();
+  await using visit = await world.visit({ path });
+  const { page } = visit;
+  await page.getByText("You hold the reins elsewhere").waitFor();
+  const kept = await old.page.evaluate("JSON.stringify(window.sessionStorage)");
+  await page.evaluate(`Object.assign(window.sessionStorage, ${kept})`);
+  await page.reload();
+  await page.getByText("You hold the reins", { exact: true }).waitFor();
+  await page.keyboard.type("echo held-$((1 + 1))\n");
+  await screenShows(page, /^held-2$/m);
+});
+
 test("two people look at a terminal: one holds the reins, the other takes them", async () => {
   await using world = await openPageWorld();
   const { session_id } = await world.door.get("session.create", {
