@@ -2,6 +2,7 @@ import * as z from "zod";
 import { Fault } from "#contract/fault.ts";
 import { SessionId, ShellId, TaskId, TokenId, WorkspaceId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
+import { parseJson } from "#contract/parse.ts";
 
 type Raw = Record<string, unknown>;
 
@@ -50,7 +51,7 @@ export function checkPathIds(path: Readonly<Record<string, string>>): void {
 export function parseBody(bytes: Uint8Array): Raw {
   const text = decode(bytes);
   if (text.trim() === "") return {};
-  const value = parseJson(text);
+  const value = parseJson(text, "the body");
   if (typeof value === "object" && value !== null && !Array.isArray(value)) {
     // Any object that JSON makes has string keys and nothing known about its values.
     return value as Raw;
@@ -78,21 +79,6 @@ function decode(bytes: Uint8Array): string {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
     throw new Fault("invalid_request", "the body is not UTF-8", { cause: error });
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : "";
-    throw new Fault(
-      "invalid_request",
-      `the body is not JSON: ${why.slice(0, limits.title_chars)}`,
-      {
-        cause: error,
-      },
-    );
   }
 }
 

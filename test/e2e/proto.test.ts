@@ -101,7 +101,10 @@ describe("8.22 proto", () => {
   test.concurrent("what is no request is an error and the next one is answered; blank lines are nothing", async () => {
     const proto = await startProto(reins, ["--to", await startAgent(reins)]);
     const wrong: [line: string | Buffer, error: object][] = [
-      ["{nope\n", { code: "invalid_request", message: expect.stringContaining("not valid JSON") }],
+      [
+        "{nope\n",
+        { code: "invalid_request", message: expect.stringContaining("the line is not JSON") },
+      ],
       ["[1]\n", { code: "invalid_request" }],
       ["null\n", { code: "invalid_request" }],
       [Buffer.from([0x22, 0xff, 0x22, 0x0a]), { message: expect.stringContaining("UTF-8") }],

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { quote } from "#base/shell-quote.ts";
 import { limits } from "#contract/limits.ts";
 
 /**
@@ -94,10 +95,6 @@ const BASH_OWN = new Set([
 
 /** The last thing before the command: options that would show or stop our own lines. */
 const LAST_BEGINS = ["\\builtin unset -f __reins_last", '\\builtin set "$@"'];
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
 
 const KIB = 1024;
 

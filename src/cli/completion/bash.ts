@@ -1,12 +1,6 @@
+import { quote } from "#base/shell-quote.ts";
 import { COUNTED_WORDS, type CommandGrammar } from "./grammar.ts";
-import {
-  LIST_SESSIONS,
-  quote,
-  renderBranches,
-  slotBranches,
-  TOP_FLAGS,
-  valueBranches,
-} from "./script.ts";
+import { LIST_SESSIONS, renderBranches, slotBranches, TOP_FLAGS, valueBranches } from "./script.ts";
 
 /** Also for the bash 3.2 of macOS, which has no `compopt`. */
 export function renderBash(grammar: readonly CommandGrammar[]): string {

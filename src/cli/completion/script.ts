@@ -1,3 +1,4 @@
+import { quote } from "#base/shell-quote.ts";
 import type { CommandGrammar, Source } from "./grammar.ts";
 
 /** One branch of a shell's `case`. A `*` at a pattern's end stands for anything. */
@@ -61,9 +62,4 @@ export function renderBranches(branches: readonly Branch[], indent: string): str
 
 function renderPattern(pattern: string): string {
   return pattern.endsWith("*") ? `${quote(pattern.slice(0, -1))}*` : quote(pattern);
-}
-
-/** As sh and zsh quote. */
-export function quote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

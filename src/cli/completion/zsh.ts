@@ -1,5 +1,6 @@
+import { quote } from "#base/shell-quote.ts";
 import { COUNTED_WORDS, type CommandGrammar } from "./grammar.ts";
-import { LIST_SESSIONS, quote, renderBranches, slotBranches, valueBranches } from "./script.ts";
+import { LIST_SESSIONS, renderBranches, slotBranches, valueBranches } from "./script.ts";
 
 /** To be sourced, or kept as \`_reins\` in a folder of \`$fpath\`. */
 export function renderZsh(grammar: readonly CommandGrammar[]): string {

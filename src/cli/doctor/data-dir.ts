@@ -1,6 +1,7 @@
 import { lstatSync, readFileSync, type Stats, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isErrno, messageOf } from "#base/errno.ts";
+import { quoteIfNeeded } from "#base/shell-quote.ts";
 import { assertOwnFolder, DATA_FORMAT } from "#host/data-dir.ts";
 import { type Finding, failed, fine, note } from "./finding.ts";
 import type { World } from "./world.ts";
@@ -22,7 +23,7 @@ export function checkDataDir({ dir: { path, sessions }, uid, isWritable }: World
     return failed(
       NAME,
       `${path} belongs to user ${found.uid}, and you are user ${uid}.`,
-      `Run reins as its owner, or: chown -R ${uid} ${quote(path)}`,
+      `Run reins as its owner, or: chown -R ${uid} ${quoteIfNeeded(path)}`,
     );
   if (!isWritable(findExisting(path)))
     return failed(
@@ -41,7 +42,7 @@ export function checkDataDir({ dir: { path, sessions }, uid, isWritable }: World
 function findOpenFolder(folders: readonly string[]): Finding | undefined {
   const open = folders.find((folder) => isOpen(folder));
   if (open === undefined) return undefined;
-  return failed(NAME, `${open} can be entered by other users.`, `chmod 700 ${quote(open)}`);
+  return failed(NAME, `${open} can be entered by other users.`, `chmod 700 ${quoteIfNeeded(open)}`);
 }
 
 /** Of the folder itself: the data directory may be a link to another disk, and links have no permissions. */
@@ -74,12 +75,12 @@ export function checkSocket({ dir }: World): Finding {
   const folder = dirname(dir.socket);
   const found = findStats(dir.socket);
   if (found !== undefined && !found.isSocket())
-    return failed(name, `${dir.socket} is not a socket.`, `rm ${quote(dir.socket)}`);
+    return failed(name, `${dir.socket} is not a socket.`, `rm ${quoteIfNeeded(dir.socket)}`);
   if (found !== undefined && (found.mode & OTHERS) !== 0)
     return failed(
       name,
       `${dir.socket} can be used by other users.`,
-      `chmod 600 ${quote(dir.socket)}`,
+      `chmod 600 ${quoteIfNeeded(dir.socket)}`,
     );
   if (folder === dir.path) return fine(name, `${dir.socket} is short enough for a socket.`);
   try {
@@ -104,13 +105,13 @@ export function checkToken({ dir, uid }: World): Finding {
     return failed(
       name,
       `${path} is not a file of yours, so its token is not trusted.`,
-      `rm ${quote(path)}; reins serve makes another.`,
+      `rm ${quoteIfNeeded(path)}; reins serve makes another.`,
     );
   if ((found.mode & OTHERS) !== 0)
     return failed(
       name,
       `${path} can be read by other users, who may know the token by now.`,
-      `rm ${quote(path)}; reins serve makes another, and the old one is valid no more.`,
+      `rm ${quoteIfNeeded(path)}; reins serve makes another, and the old one is valid no more.`,
     );
   return fine(name, `${path} is private.`);
 }
@@ -131,9 +132,4 @@ function findStats(path: string): Stats | undefined {
     if (isErrno(error, "ENOTDIR", "EACCES")) return undefined;
     throw error;
   }
-}
-
-/** For a command line that somebody copies. */
-function quote(path: string): string {
-  return /^[\w./~-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { quoteIfNeeded } from "#base/shell-quote.ts";
 import { openLocal } from "#cli/context.ts";
 import { parseOptions, splitCommand } from "#cli/options.ts";
 import { LATE_EXIT, runPiped } from "#cli/piped.ts";
@@ -75,12 +76,7 @@ function createInput(values: Values, words: readonly string[]): ToolInput<"execu
 /** One word is a line for the shell; several are a program and its arguments, as they are. */
 function toLine(words: readonly string[]): string {
   const [first = "", ...rest] = words;
-  return rest.length === 0 ? first : words.map(quote).join(" ");
-}
-
-function quote(word: string): string {
-  if (/^[\w@%+:,./-]+$/.test(word)) return word;
-  return `'${word.replaceAll("'", "'\\''")}'`;
+  return rest.length === 0 ? first : words.map(quoteIfNeeded).join(" ");
 }
 
 function codeOf({ exit_code, running, timed_out }: ProcessResult): number {

@@ -11,7 +11,7 @@ import {
 import { type ControlName, controlRequests, isControlName } from "#contract/agent/control.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
-import { parseRequest } from "#contract/parse.ts";
+import { parseJson, parseRequest } from "#contract/parse.ts";
 import type { RequestLine } from "./request-lines.ts";
 
 /** Of one request, its newline not counted. */
@@ -92,20 +92,11 @@ function parseLine(line: RequestLine): Fields {
     throw new Fault("payload_too_large", sentence, { details: { limit: LINE_BYTES } });
   }
   if (line.kind === "not_utf8") throw new Fault("invalid_request", "the line is not valid UTF-8");
-  const value = parseJson(line.text);
+  const value = parseJson(line.text, "the line");
   if (typeof value === "object" && value !== null && !Array.isArray(value))
     // Any object that JSON makes has string keys and nothing known about its values.
     return value as Fields;
   throw new Fault("invalid_request", 'a request is an object such as {"id":1,"type":"status"}');
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Fault("invalid_request", `the line is not valid JSON: ${why}`, { cause: error });
-  }
 }
 
 function parseId(id: unknown): RequestId | undefined {

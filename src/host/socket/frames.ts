@@ -1,4 +1,5 @@
 import { Fault } from "#contract/fault.ts";
+import { parseJson } from "#contract/parse.ts";
 
 /**
  * What goes over the host's socket, both ways:
@@ -150,7 +151,7 @@ function decode(body: Buffer): SocketFrame {
   const rest = body.subarray(1);
   switch (body[0]) {
     case KIND_JSON:
-      return { kind: "json", value: parseJson(rest) };
+      return { kind: "json", value: parseJson(rest.toString("utf8"), "a frame") };
     case KIND_TAIL:
       if (rest.length !== TAIL_BODY_BYTES) break;
       return { kind: "tail", notice: readTail(rest) };
@@ -195,12 +196,4 @@ function readInput(body: Buffer): SocketFrame {
       bytes: Buffer.from(body.subarray(start)),
     },
   };
-}
-
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString("utf8"));
-  } catch (error) {
-    throw new Fault("invalid_request", "a frame is not JSON", { cause: error });
-  }
 }

@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import * as z from "zod";
+import { quote } from "#base/shell-quote.ts";
 import { isLive } from "#contract/ended.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
@@ -90,7 +91,7 @@ function makeDir(dir: string): string {
 
 /** In front of the command on its first line, so that lines keep their numbers; no alias or function gets in between. */
 function goTo(dir: string): string {
-  return `\\builtin cd -- '${dir.replaceAll("'", "'\\''")}' || \\builtin exit;`;
+  return `\\builtin cd -- ${quote(dir)} || \\builtin exit;`;
 }
 
 async function findReplay(

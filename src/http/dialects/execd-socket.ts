@@ -8,7 +8,7 @@ import { parseRequest } from "#contract/parse.ts";
 import type { Session } from "#contract/session.ts";
 import type { Shell } from "#contract/shell.ts";
 import { RENEW_MS } from "#http/socket/attach.ts";
-import { onMessages, parseJson } from "#http/socket/messages.ts";
+import { onMessages, parseFrame } from "#http/socket/messages.ts";
 import { closeCodes, Outbox } from "#http/socket/outbox.ts";
 import { OutputFrames } from "#http/socket/output-frames.ts";
 import { OutputPump, type PumpTarget } from "#http/socket/output-pump.ts";
@@ -207,7 +207,7 @@ export class ExecdSocket implements OpenSocket {
     let type: ExecdClientFrame["type"] | undefined;
     try {
       if (isBinary) throw new Fault("invalid_request", "frames are JSON text here, not binary");
-      const frame = parseRequest(ExecdClientFrame, parseJson(bytes));
+      const frame = parseRequest(ExecdClientFrame, parseFrame(bytes));
       type = frame.type;
       if (frame.type === "ping") this.#say({ type: "pong" });
       // In order: whoever waits here goes on in the order in which it came.

@@ -12,7 +12,7 @@ import { parseRequest } from "#contract/parse.ts";
 import type { Session } from "#contract/session.ts";
 import { isAtLeast } from "#contract/token.ts";
 import { sayFault } from "#http/fault-response.ts";
-import { onMessages, parseJson } from "./messages.ts";
+import { onMessages, parseFrame } from "./messages.ts";
 import { closeCodes, Outbox } from "./outbox.ts";
 import { base64Encoding, binaryEncoding, framesOf, utf8Encoding } from "./output-frames.ts";
 import { OutputPump, type PumpTarget } from "./output-pump.ts";
@@ -271,7 +271,7 @@ class AttachedSocket implements OpenSocket {
         const typed = this.#parseBinary(bytes);
         await (this.#seat ?? (await this.#seated.promise)).type(typed, undefined);
       } else {
-        const value = parseJson(bytes);
+        const value = parseFrame(bytes);
         id = findId(value);
         await this.#answer(parseRequest(ClientFrame, value), id);
       }

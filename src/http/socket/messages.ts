@@ -1,6 +1,5 @@
 import type { RawData, WebSocket } from "ws";
-import { Fault } from "#contract/fault.ts";
-import { limits } from "#contract/limits.ts";
+import { parseJson } from "#contract/parse.ts";
 
 /** Of one peer, under way at once. Beyond it nothing more is read from the peer until some are answered. */
 const MESSAGES_UNDER_WAY = 256;
@@ -26,19 +25,8 @@ export function onMessages(
   socket.on("error", () => undefined);
 }
 
-export function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString("utf8"));
-  } catch (error) {
-    const why = error instanceof Error ? error.message : "";
-    throw new Fault(
-      "invalid_request",
-      `the frame is not JSON: ${why.slice(0, limits.title_chars)}`,
-      {
-        cause: error,
-      },
-    );
-  }
+export function parseFrame(bytes: Buffer): unknown {
+  return parseJson(bytes.toString("utf8"), "the frame");
 }
 
 function toBuffer(data: RawData): Buffer {

@@ -9,7 +9,7 @@ import type { Session } from "#contract/session.ts";
 import { TerminalClientFrame, type TerminalServerFrame } from "#contract/terminal-frames.ts";
 import { isAtLeast } from "#contract/token.ts";
 import { checkSince, RENEW_MS, takeSeat } from "./attach.ts";
-import { onMessages, parseJson } from "./messages.ts";
+import { onMessages, parseFrame } from "./messages.ts";
 import { closeCodes, Outbox } from "./outbox.ts";
 import type { OpenSocket, SocketDeps, SocketPlan } from "./socket-plan.ts";
 import { AttachedTerminal } from "./terminal-attachment.ts";
@@ -81,7 +81,7 @@ class TerminalsSocket implements OpenSocket {
     let ids: Ids = {};
     try {
       if (isBinary) throw new Fault("invalid_request", "frames are JSON text, with data in base64");
-      const value = parseJson(bytes);
+      const value = parseFrame(bytes);
       ids = findIds(value);
       await this.#serve(parseRequest(TerminalClientFrame, value));
     } catch (error) {
