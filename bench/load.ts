@@ -1,6 +1,3 @@
-// `npm run load`: what host and gateway hold, and how long others wait, before, during and after a load.
-//   --only NAME   one of them (again for more)      --full     the size that is promised
-//   --size N      of those that are run             --write    docs/benchmarks.md
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { openAgentGateway } from "./agent/agent-gateway.ts";
@@ -14,7 +11,7 @@ import {
   sayLooked,
 } from "./load/look.ts";
 import { describeMachine, sayMachine } from "./machine.ts";
-import { runProgram } from "./program.ts";
+import { choose, readNumber, runProgram } from "./program.ts";
 import { type Section, writeReport } from "./report/report.ts";
 import { renderTable } from "./row.ts";
 
@@ -75,7 +72,13 @@ async function runOne(load: Load, size: number): Promise<Section | undefined> {
   }
 }
 
-await runProgram(async () => {
+const USAGE = `npm run load: what host and gateway hold, and how long others wait, before, during and after a load.
+  --only NAME   one of them (again for more)
+  --full        the size that is promised
+  --size N      of those that are run
+  --write       docs/benchmarks.md`;
+
+await runProgram(USAGE, async () => {
   const { values } = parseArgs({
     options: {
       only: { type: "string", multiple: true },
@@ -84,19 +87,15 @@ await runProgram(async () => {
       write: { type: "boolean" },
     },
   });
-  const names = values.only ?? Object.keys(loads);
+  const chosen = choose(values.only, loads);
+  const asked = values.size === undefined ? undefined : readNumber("size", values.size);
   process.stdout.write(`${sayMachine(describeMachine())}\n`);
   const sections: Record<string, Section> = {};
-  for (const name of names) {
-    const load = loads[name];
-    if (load === undefined) {
-      process.stderr.write(`no load ${name}; there are ${Object.keys(loads).join(", ")}\n`);
-      return 2;
-    }
-    const size = Number(values.size ?? (values.full === true ? load.full : load.bounded));
+  for (const [name, load] of chosen) {
+    const size = asked ?? (values.full === true ? load.full : load.bounded);
     const section = await runOne(load, size);
     if (section !== undefined) sections[name] = section;
   }
   if (values.write === true) writeReport({ load: sections });
-  return Object.keys(sections).length === names.length ? 0 : 1;
+  return Object.keys(sections).length === chosen.length ? 0 : 1;
 });

@@ -1,9 +1,3 @@
-// `npm run bench`: the ratios that speed is judged by, each against a baseline of the same run.
-//   --only NAME   one row (again for more)      --runs N   default 7
-//   --json        for programs              --seconds N   of the viewer that never reads, default 20,
-//   --write       docs/benchmarks.md                      and of the agents that speak, default 10
-//   --scale N     that part of the size of the rows that are as big as one likes, for a try
-// GATEWAY_NODE_ARGS are for the Node of the gateways that it starts, such as `--cpu-prof --cpu-prof-dir /tmp`.
 import { parseArgs } from "node:util";
 import { measureAgentFirstEvent } from "./agent/row-agent-first-event.ts";
 import { measureAgentOpen } from "./agent/row-agent-open.ts";
@@ -23,7 +17,7 @@ import { describeMachine, sayMachine } from "./machine.ts";
 import { measurePage } from "./page/row-page.ts";
 import { measurePeers } from "./peers/row-peers.ts";
 import { measureExecute } from "./process/row-execute.ts";
-import { runProgram } from "./program.ts";
+import { choose, readNumber, runProgram } from "./program.ts";
 import { type Section, writeReport } from "./report/report.ts";
 import { judge, type Row, type RowOptions, renderRows } from "./row.ts";
 import { measureClose } from "./row-close.ts";
@@ -33,7 +27,9 @@ import { measureOpenLatency } from "./row-open-latency.ts";
 import { measurePtyToLog } from "./row-pty-to-log.ts";
 import { measureReplay } from "./row-replay.ts";
 
-const rows: Readonly<Record<string, (options: RowOptions) => Promise<Row[]>>> = {
+type Measure = (options: RowOptions) => Promise<Row[]>;
+
+const rows: Readonly<Record<string, Measure>> = {
   "pty-to-log": measurePtyToLog,
   "idle-memory": measureIdleMemory,
   "open-latency": measureOpenLatency,
@@ -61,21 +57,33 @@ const rows: Readonly<Record<string, (options: RowOptions) => Promise<Row[]>>> = 
 
 const DEFAULT_RUNS = 7;
 
+const USAGE = `npm run bench: the ratios that speed is judged by, each against a baseline of the same run.
+  --only NAME   one row (again for more)
+  --runs N      default ${DEFAULT_RUNS}
+  --seconds N   of the viewer that never reads, default 20, and of the agents that speak, default 10
+  --scale N     that part of the size of the rows that are as big as one likes, for a try
+  --json        for programs
+  --write       docs/benchmarks.md
+GATEWAY_NODE_ARGS are for the Node of the gateways that it starts, such as --cpu-prof --cpu-prof-dir /tmp.`;
+
 interface Found {
   readonly sections: Record<string, Section>;
   readonly failed: string[];
 }
 
 /** One that does not run must not hide the others. */
-async function measureAll(names: readonly string[], options: RowOptions): Promise<Found> {
+async function measureAll(
+  chosen: readonly (readonly [name: string, measure: Measure])[],
+  options: RowOptions,
+): Promise<Found> {
   const machine = describeMachine();
   const how = sayHow(options);
   const is_try = options.runs < DEFAULT_RUNS || (options.scale ?? 1) < 1;
   const found: Found = { sections: {}, failed: [] };
-  for (const name of names) {
+  for (const [name, measure] of chosen) {
     process.stderr.write(`${name} ...\n`);
     try {
-      const measured = (await rows[name]?.(options)) ?? [];
+      const measured = await measure(options);
       found.sections[name] = { machine, how, is_try, rows: measured };
     } catch (error) {
       process.stderr.write(`${name}: ${error instanceof Error ? error.stack : String(error)}\n`);
@@ -91,7 +99,7 @@ function sayHow({ runs, scale = 1 }: RowOptions): string {
   return `Medians of ${runs} interleaved runs.${few}${part}`;
 }
 
-await runProgram(async () => {
+await runProgram(USAGE, async () => {
   const { values } = parseArgs({
     options: {
       only: { type: "string", multiple: true },
@@ -102,21 +110,14 @@ await runProgram(async () => {
       write: { type: "boolean" },
     },
   });
-  const names = values.only ?? Object.keys(rows);
-  const unknown = names.filter((name) => !Object.hasOwn(rows, name));
-  if (unknown.length > 0) {
-    process.stderr.write(
-      `no row ${unknown.join(", ")}; there are ${Object.keys(rows).join(", ")}\n`,
-    );
-    return 2;
-  }
+  const chosen = choose(values.only, rows);
   const options = {
-    runs: Number(values.runs ?? DEFAULT_RUNS),
-    scale: Number(values.scale ?? 1),
-    ...(values.seconds === undefined ? {} : { seconds: Number(values.seconds) }),
+    runs: readNumber("runs", values.runs ?? `${DEFAULT_RUNS}`),
+    scale: readNumber("scale", values.scale ?? "1"),
+    ...(values.seconds === undefined ? {} : { seconds: readNumber("seconds", values.seconds) }),
   };
   const machine = describeMachine();
-  const { sections, failed } = await measureAll(names, options);
+  const { sections, failed } = await measureAll(chosen, options);
   const found = Object.values(sections).flatMap(({ rows: held = [] }) => held);
   const judged = found.map((row) => ({ ...row, verdict: judge(row) }));
   const { runs, scale } = options;

@@ -1,7 +1,3 @@
-// `node bench/pty-backends.ts`: what docs/adr/0002-pty-backend.md was decided by. Each figure comes from a process of its
-// own, the backends in turn.
-//   --scale N   that part of the size, for a try      --json
-//   --measure NAME --backend NAME --count N   one figure, in this process
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -9,7 +5,7 @@ import { openCpuHogs } from "./lib/cpu-hogs.ts";
 import { owned } from "./lib/owned.ts";
 import { median } from "./lib/statistics.ts";
 import { describeMachine, sayMachine } from "./machine.ts";
-import { runProgram } from "./program.ts";
+import { readNumber, runProgram } from "./program.ts";
 import { backends } from "./pty-backend.ts";
 import { type Measured, ptyMeasures } from "./pty-measures.ts";
 import { renderTable } from "./row.ts";
@@ -96,7 +92,14 @@ function say(value: number | string): string {
   return Number.isInteger(value) ? String(value) : value.toFixed(2);
 }
 
-await runProgram(async () => {
+const USAGE = `node bench/pty-backends.ts: what docs/adr/0002-pty-backend.md was decided by.
+Each figure comes from a process of its own, the backends in turn.
+  --only NAME   one of them (again for more)
+  --scale N     that part of the size, for a try
+  --json        for programs
+  --measure NAME --backend NAME --count N   one figure, in this process`;
+
+await runProgram(USAGE, async () => {
   const { values } = parseArgs({
     options: {
       only: { type: "string", multiple: true },
@@ -109,7 +112,7 @@ await runProgram(async () => {
   });
   const { measure, backend, count } = values;
   if (measure !== undefined) return await measureHere(measure, backend ?? "koffi", Number(count));
-  const part = Number(values.scale ?? 1);
+  const part = readNumber("scale", values.scale ?? "1");
   const machine = describeMachine();
   const results: Record<string, Record<string, Measured>> = {};
   for (const plan of plans) {

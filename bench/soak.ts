@@ -1,5 +1,3 @@
-// `npm run soak`: the runs that are too long for the tests, in full size; fails when one of them does.
-//   --only NAME   one of them (again for more)      --scale N   that part of the size, for a try
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -20,7 +18,7 @@ import { openTempDir } from "./lib/temp-dir.ts";
 import { openTempHost } from "./lib/temp-host.ts";
 import { describeMachine, sayMachine } from "./machine.ts";
 import { runHugeOutput, runManyProcesses } from "./process/many-processes.ts";
-import { runProgram } from "./program.ts";
+import { choose, readNumber, runProgram } from "./program.ts";
 
 interface Outcome {
   readonly said: string;
@@ -221,23 +219,22 @@ async function runOne(name: string, soak: Soak, scale: Scale): Promise<boolean> 
   return isGood;
 }
 
-await runProgram(async () => {
+const USAGE = `npm run soak: the runs that are too long for the tests, in full size; fails when one of them does.
+  --only NAME   one of them (again for more)
+  --scale N     that part of the size, for a try`;
+
+await runProgram(USAGE, async () => {
   const { values } = parseArgs({
     options: { only: { type: "string", multiple: true }, scale: { type: "string" } },
   });
-  const names = values.only ?? Object.keys(soaks);
-  const part = Number(values.scale ?? 1);
+  const chosen = choose(values.only, soaks);
+  const part = readNumber("scale", values.scale ?? "1");
   process.stdout.write(`${sayMachine(describeMachine())}\n`);
   let failed = 0;
-  for (const name of names) {
-    const soak = soaks[name];
-    if (soak === undefined) {
-      process.stderr.write(`no soak ${name}; there are ${Object.keys(soaks).join(", ")}\n`);
-      return 2;
-    }
+  for (const [name, soak] of chosen) {
     const isGood = await runOne(name, soak, (full) => Math.max(2, Math.round(full * part)));
     if (!isGood) failed += 1;
   }
-  process.stdout.write(`${names.length - failed} passed, ${failed} failed\n`);
+  process.stdout.write(`${chosen.length - failed} passed, ${failed} failed\n`);
   return failed === 0 ? 0 : 1;
 });
