@@ -1,6 +1,6 @@
 import type { AgentEventOf } from "#contract/agent/events.ts";
 import type { MessagePart } from "#contract/agent/message.ts";
-import { splitSettled } from "./answer-blocks.ts";
+import { splitSettled } from "#contract/agent/settled-blocks.ts";
 import {
   add,
   type ChatItem,

@@ -7,11 +7,11 @@ import { asFault, Fault } from "#contract/fault.ts";
 import { parseRequest } from "#contract/parse.ts";
 import type { Session } from "#contract/session.ts";
 import type { Shell } from "#contract/shell.ts";
-import { RENEW_MS } from "#http/socket/attach.ts";
 import { onMessages, parseFrame } from "#http/socket/messages.ts";
 import { closeCodes, Outbox } from "#http/socket/outbox.ts";
 import { OutputFrames } from "#http/socket/output-frames.ts";
 import { OutputPump, type PumpTarget } from "#http/socket/output-pump.ts";
+import { renewRegularly } from "#http/socket/renewal.ts";
 import type { OpenSocket, SocketDeps } from "#http/socket/socket-plan.ts";
 import { execdMessage } from "./execd-faults.ts";
 import {
@@ -70,7 +70,6 @@ export class ExecdSocket implements OpenSocket {
   readonly #seated = Promise.withResolvers<Seat | undefined>();
   #seat: Seat | undefined;
   #pump: OutputPump | undefined;
-  #renewal: Disposable | undefined;
   #isGreeted = false;
 
   constructor(deps: SocketDeps, attaching: Attaching) {
@@ -98,7 +97,8 @@ export class ExecdSocket implements OpenSocket {
     this.#seat = seat;
     this.#seated.resolve(seat);
     this.#owned.use(feed.watch.on(() => this.#onSession(feed.session)));
-    this.#keepControl();
+    if (seat !== undefined)
+      this.#owned.use(renewRegularly(this.#deps.outbox.clock, () => seat.renew()));
     if (isReplay && since === replayEnd) this.#say({ type: "replay", offset: since, data: "" });
     this.#follow(since);
     this.#onSession(feed.session);
@@ -194,14 +194,6 @@ export class ExecdSocket implements OpenSocket {
       this.#outbox.close(closeCodes.taken_over, "TAKEN_OVER");
   }
 
-  /** As long as the peer is there it keeps control, also when it has nothing to say. */
-  #keepControl(): void {
-    this.#renewal = this.#deps.outbox.clock.timer(RENEW_MS, () => {
-      void this.#seat?.renew().catch(() => undefined);
-      if (this.#outbox.isOpen) this.#keepControl();
-    });
-  }
-
   async #onMessage(bytes: Buffer, isBinary: boolean): Promise<void> {
     this.#outbox.sign();
     let type: ExecdClientFrame["type"] | undefined;
@@ -224,7 +216,6 @@ export class ExecdSocket implements OpenSocket {
   }
 
   #onClose(): void {
-    this.#renewal?.[Symbol.dispose]();
     this.#owned.dispose();
   }
 }

@@ -16,12 +16,11 @@ import { onMessages, parseFrame } from "./messages.ts";
 import { closeCodes, Outbox } from "./outbox.ts";
 import { base64Encoding, binaryEncoding, framesOf, utf8Encoding } from "./output-frames.ts";
 import { OutputPump, type PumpTarget } from "./output-pump.ts";
+import { renewRegularly } from "./renewal.ts";
 import type { OpenSocket, SocketDeps, SocketPlan } from "./socket-plan.ts";
 
 export const BINARY_PROTOCOL = "reins.bin.v1";
 
-/** How often a silent client's lease is renewed. */
-export const RENEW_MS = 10_000;
 const STDIN_HEADER_BYTES = 9;
 const STDIN_CHANNEL = 0;
 /** A host that has gone is started anew by the next who asks. */
@@ -112,7 +111,6 @@ class AttachedSocket implements OpenSocket {
   readonly #owned = new DisposableStack();
   readonly #seated = Promise.withResolvers<Seat>();
   #seat: Seat | undefined;
-  #renewal: Disposable | undefined;
   #controller: Session["controller"] = null;
   #hasEnded = false;
   #underWay = 0;
@@ -156,7 +154,7 @@ class AttachedSocket implements OpenSocket {
       state: session.state,
     });
     this.#owned.use(feed.watch.on(() => this.#onSession(feed.session)));
-    this.#keepControl();
+    this.#owned.use(renewRegularly(this.#deps.outbox.clock, () => seat.renew()));
     const told = { cols, rows, serial: resize?.serial ?? 0 };
     const from = query.paint === true ? await this.#paint(since, told) : { since };
     this.#follow(from);
@@ -252,14 +250,6 @@ class AttachedSocket implements OpenSocket {
       this.#outbox.close(closeCodes.taken_over, "somebody else has taken control");
   }
 
-  /** As long as the peer is there it keeps what it holds, also when it has nothing to say. */
-  #keepControl(): void {
-    this.#renewal = this.#deps.outbox.clock.timer(RENEW_MS, () => {
-      void this.#seat?.renew().catch(() => undefined);
-      if (this.#outbox.isOpen) this.#keepControl();
-    });
-  }
-
   async #onMessage(bytes: Buffer, isBinary: boolean): Promise<void> {
     this.#outbox.sign();
     // Nothing can be done any more, and the end does not wait for who goes on asking.
@@ -334,7 +324,6 @@ class AttachedSocket implements OpenSocket {
   }
 
   #onClose(): void {
-    this.#renewal?.[Symbol.dispose]();
     this.#owned.dispose();
     this.#attaching.feed[Symbol.dispose]();
     void this.#seat?.[Symbol.asyncDispose]();

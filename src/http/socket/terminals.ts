@@ -8,9 +8,10 @@ import { parseRequest } from "#contract/parse.ts";
 import type { Session } from "#contract/session.ts";
 import { TerminalClientFrame, type TerminalServerFrame } from "#contract/terminal-frames.ts";
 import { isAtLeast } from "#contract/token.ts";
-import { checkSince, RENEW_MS, takeSeat } from "./attach.ts";
+import { checkSince, takeSeat } from "./attach.ts";
 import { onMessages, parseFrame } from "./messages.ts";
 import { closeCodes, Outbox } from "./outbox.ts";
+import { renewRegularly } from "./renewal.ts";
 import type { OpenSocket, SocketDeps, SocketPlan } from "./socket-plan.ts";
 import { AttachedTerminal } from "./terminal-attachment.ts";
 import { describeError, findIds, type Ids } from "./terminal-errors.ts";
@@ -51,7 +52,7 @@ class TerminalsSocket implements OpenSocket {
   readonly #terminals = new Map<string, Promise<AttachedTerminal>>();
   /** Being opened: they have no id yet. */
   #opening = 0;
-  #renewal: Disposable | undefined;
+  readonly #renewal: Disposable;
 
   constructor(deps: SocketDeps, caller: Caller, socket: WebSocket) {
     this.#deps = deps;
@@ -61,7 +62,7 @@ class TerminalsSocket implements OpenSocket {
     this.#lanes = new Lanes(this.#outbox, deps.onError);
     onMessages(socket, (bytes, isBinary) => this.#onMessage(bytes, isBinary));
     socket.on("close", () => this.#onClose());
-    this.#keepControl();
+    this.#renewal = renewRegularly(deps.outbox.clock, () => this.#renewAll());
   }
 
   stop(): void {
@@ -215,13 +216,9 @@ class TerminalsSocket implements OpenSocket {
     );
   }
 
-  /** As long as the peer is there it keeps what it holds, also when it has nothing to say. */
-  #keepControl(): void {
-    this.#renewal = this.#deps.outbox.clock.timer(RENEW_MS, () => {
-      for (const entering of this.#terminals.values())
-        void entering.then((terminal) => terminal.renew()).catch(ignore);
-      if (this.#outbox.isOpen) this.#keepControl();
-    });
+  async #renewAll(): Promise<void> {
+    const entering = [...this.#terminals.values()];
+    await Promise.allSettled(entering.map(async (terminal) => await (await terminal).renew()));
   }
 
   #say(frame: TerminalServerFrame): void {
@@ -241,7 +238,7 @@ class TerminalsSocket implements OpenSocket {
   }
 
   #onClose(): void {
-    this.#renewal?.[Symbol.dispose]();
+    this.#renewal[Symbol.dispose]();
     this.#lanes[Symbol.dispose]();
     for (const [sessionId, entering] of [...this.#terminals]) this.#leave(sessionId, entering);
   }

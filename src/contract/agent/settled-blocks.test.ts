@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { splitSettled } from "./answer-blocks.ts";
+import { splitSettled } from "./settled-blocks.ts";
 
 test("a block has ended when the next one has begun at the margin", () => {
   expect(splitSettled("One.\n\nTw")).toEqual({ blocks: ["One.\n\n"], rest: "Tw" });
