@@ -1,63 +1,16 @@
-// `npm run build`: the program as a bundle in dist/, because Node runs no TypeScript below node_modules and because one
-// file starts faster than a hundred. Each lazily imported command becomes a chunk of its own.
+// `npm run build`: what a package holds, in dist/: the program, the types of what others import, the page.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { buildProgram } from "./build-program.mjs";
 import { buildWeb } from "./build-web.mjs";
-import { bundledLicenses } from "./bundled-licenses.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 emptyDist();
-const { metafile } = await bundle({
-  absWorkingDir: root,
-  entryPoints: {
-    main: "src/cli/main.ts",
-    // `reins/embedded`: agents in the process of whoever imports it.
-    embedded: "src/daemon/embedded.ts",
-    // Threads are files of their own.
-    "screen-worker": "src/app/screen/screen-worker.ts",
-    "pattern-worker": "src/app/read/pattern-worker.ts",
-  },
-  outdir: "dist",
-  chunkNames: "chunks/[name]-[hash]",
-  bundle: true,
-  splitting: true,
-  format: "esm",
-  platform: "node",
-  target: "node24",
-  minifyWhitespace: true,
-  minifySyntax: true,
-  metafile: true,
-  logLevel: "info",
-  // Dependencies that are CommonJS require Node's own modules.
-  banner: {
-    js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
-  },
-  // React has its checks for developers in it otherwise, and is twice as large.
-  define: { "process.env.NODE_ENV": '"production"' },
-  // Native code cannot be bundled; it is installed beside the package. ink asks for the last one only where it is found.
-  external: ["koffi", "@lydell/node-pty", "react-devtools-core"],
-  plugins: [englishOnly()],
-});
-writeFileSync(join(root, "dist", "LICENSES.txt"), bundledLicenses(Object.keys(metafile.inputs)));
-
-// `reins/client`: one file for browsers and for Node, and its types.
-await bundle({
-  absWorkingDir: root,
-  entryPoints: { client: "src/client/index.ts" },
-  outdir: "dist",
-  bundle: true,
-  format: "esm",
-  platform: "neutral",
-  target: "es2024",
-  minifyWhitespace: true,
-  minifySyntax: true,
-  logLevel: "info",
-});
+await buildProgram(join(root, "dist"));
 writeTypes("tsconfig.client.json", "client/index.d.ts");
 writeTypes("tsconfig.embedded.json", "daemon/embedded.d.ts");
 await buildWeb();
@@ -106,25 +59,4 @@ function copyTypes(name, place) {
   );
   mkdirSync(join(place.to, folder), { recursive: true });
   writeFileSync(join(place.to, name), linked);
-}
-
-/** zod brings its messages in fifty languages, and every process that checks anything would load them. */
-function englishOnly() {
-  return {
-    name: "english-only",
-    setup({ onLoad }) {
-      onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({
-        contents: 'export { default as en } from "./en.js";',
-      }));
-    },
-  };
-}
-
-async function bundle(options) {
-  try {
-    return await build(options);
-  } catch {
-    // What is wrong has been printed.
-    process.exit(1);
-  }
 }
