@@ -123,17 +123,21 @@ export function openGateway(deps: GatewayDeps): Gateway {
   const audit = createAudit(store, clock, log);
   const agents = createAgents({ ...deps, link, feeds });
   const parts: Parts = { ...deps, board, link, feeds, screens, patterns, audit, agents };
+  const callers = new WeakMap<TokenRow, Caller>();
+  const operations = new WeakMap<Caller, GatewayOperations>();
   return {
     identify: (secret) => {
       const token = findIdentity(store, secret);
-      return token === undefined ? undefined : describeCaller(token, deps);
+      if (token === undefined) return undefined;
+      return findOrMake(callers, token, () => describeCaller(token, deps));
     },
     knows: ({ token_id, cookie_id }) =>
       [token_id, cookie_id].every(
         (id) => id === undefined || store.tokens.findById(id) !== undefined,
       ),
     exchangeTicket: (ticket) => exchangeTicket({ store, audit }, ticket),
-    operations: (caller) => createGatewayOperations(parts, caller),
+    operations: (caller) =>
+      findOrMake(operations, caller, () => createGatewayOperations(parts, caller)),
     tools: (caller) => createTools({ ...parts, places: createPlaces(store), ...FROM_AFAR }, caller),
     health: (caller) => describeHealth(parts, caller),
     hostHealth: () => findHostHealth(parts),
@@ -143,6 +147,13 @@ export function openGateway(deps: GatewayDeps): Gateway {
     audit,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** Who asks often need not be described each time. */
+function findOrMake<K extends object, V>(made: WeakMap<K, V>, key: K, make: () => V): V {
+  const known = made.get(key) ?? make();
+  made.set(key, known);
+  return known;
 }
 
 interface Parts extends GatewayDeps {

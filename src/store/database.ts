@@ -14,6 +14,7 @@ export class Database implements Disposable {
   readonly #connection: DatabaseSync;
   /** The texts are constants of this layer with a few optional filters, so there are some dozens of them. */
   readonly #statements = new Map<string, StatementSync>();
+  #ownChanges = 0;
 
   constructor(
     path: string,
@@ -28,11 +29,13 @@ export class Database implements Disposable {
 
   /** Statements without values, for pragmas and migrations. */
   execute(sql: string): void {
+    this.#ownChanges += 1;
     this.#guard(() => this.#connection.exec(sql));
   }
 
   /** How many rows it changed. */
   run(sql: string, parameters: Parameters = {}): number {
+    this.#ownChanges += 1;
     return this.#guard(() => Number(this.#prepare(sql).run(parameters).changes));
   }
 
@@ -49,6 +52,11 @@ export class Database implements Disposable {
   number(sql: string, parameters: Parameters = {}): number {
     const row = this.first(sql, parameters);
     return typeof row === "object" && row !== null ? Number(Object.values(row)[0]) : 0;
+  }
+
+  /** Another one than before when anything may have changed since: by us, or committed by another connection. */
+  revision(): string {
+    return `${this.#ownChanges} ${this.number("PRAGMA data_version")}`;
   }
 
   /** All or nothing. Takes the right to write at once, so that what is read inside stays true until the end. */

@@ -17,6 +17,7 @@ import {
   type TableDeps,
 } from "./page.ts";
 import { createTokenSecret, hashSecret } from "./secret.ts";
+import { Unchanged } from "./unchanged.ts";
 
 /**
  *   token, local    what an administrator made, and the one of the data directory's own file: the roots
@@ -88,6 +89,8 @@ const IS_ALIVE = "(expires_at IS NULL OR expires_at > :now)";
 
 export function createTokenRecords(deps: TableDeps): TokenRecords {
   const { database } = deps;
+  // Every request asks for one of a few.
+  const known = new Unchanged<TokenRow>(database);
   const findById = (id: string) =>
     parseRow(
       deps,
@@ -119,13 +122,20 @@ export function createTokenRecords(deps: TableDeps): TokenRecords {
     registerLocal: (secret, content) =>
       database.transaction(() => {
         // Another starter was first with the same file.
-        const known = find(deps, secret);
-        if (known !== undefined) return known;
+        const first = readToken(deps, hashSecret(secret));
+        if (first !== undefined) return first;
         database.run("DELETE FROM tokens WHERE kind = 'local'");
         const fields = { kind: "local", parent_token_id: null, expires_at: null } as const;
         return insert(deps, { ...content, ...fields }, secret).token;
       }),
-    find: (secret) => find(deps, secret),
+    find: (secret) => {
+      const hash = hashSecret(secret);
+      const token = known.find(hash.toString("base64"), () => readToken(deps, hash));
+      // A kept one may have ended meanwhile.
+      if (token === undefined || isOver(deps, token)) return undefined;
+      noteUse(deps, token);
+      return token;
+    },
     findById,
     list: ({ workspaces, user_id, ...page }) =>
       listPage(
@@ -157,17 +167,18 @@ export function createRevokedFault(): Fault {
   return new Fault("unauthenticated", "this token is not valid any more");
 }
 
-function find(deps: TableDeps, secret: string): TokenRow | undefined {
+function readToken(deps: TableDeps, hash: Buffer): TokenRow | undefined {
   const { database } = deps;
-  const hash = hashSecret(secret);
   const now = deps.now();
   const row = database.first(`${SELECT} WHERE secret_hash = :hash AND ${IS_ALIVE}`, { hash, now });
   const kept = HashColumn.safeParse(row);
   // The index has compared hashes already, which tells nothing of a secret; this one takes the same time always.
   if (!kept.success || !timingSafeEqual(kept.data.secret_hash, hash)) return undefined;
-  const token = parseRow(deps, StoredToken, row);
-  if (token !== undefined) noteUse(deps, token);
-  return token;
+  return parseRow(deps, StoredToken, row);
+}
+
+function isOver({ now }: TableDeps, { expires_at }: TokenRow): boolean {
+  return expires_at !== null && expires_at <= now();
 }
 
 function noteUse({ database, now, later, log }: TableDeps, token: TokenRow): void {
