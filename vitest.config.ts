@@ -23,7 +23,14 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { extends: true, test: { name: "e2e", include: ["test/e2e/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: {
+          name: "e2e",
+          include: ["test/e2e/**/*.test.ts"],
+          globalSetup: "test/harness/packaged.ts",
+        },
+      },
     ],
   },
 });

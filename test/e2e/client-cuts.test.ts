@@ -9,7 +9,8 @@ import { createClient } from "#client/client.ts";
 import { openGatewayDaemon } from "#daemon/gateway.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestGateway, type TestGateway } from "#test/harness/gateway.ts";
-import { binPath, openTestHost } from "#test/harness/host.ts";
+import { openTestHost } from "#test/harness/host.ts";
+import { binPath } from "#test/harness/packaged.ts";
 import { openRandom } from "#test/harness/random.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 

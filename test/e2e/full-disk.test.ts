@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { openSmallDisk } from "#log/testing/small-disk.ts";
 import { openGatewayProcess } from "#test/harness/gateway-process.ts";
-import { binPath } from "#test/harness/host.ts";
+import { binPath } from "#test/harness/packaged.ts";
 
 const MIB = 1024 * 1024;
 const PAGE_BYTES = 4096;

@@ -6,7 +6,8 @@ import { locateDataDir } from "#host/data-dir.ts";
 import { openHost } from "#host/start-host.ts";
 import { callerEnvironment } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
-import { binPath, openTestHost } from "#test/harness/host.ts";
+import { openTestHost } from "#test/harness/host.ts";
+import { binPath } from "#test/harness/packaged.ts";
 import { findProcesses, isAlive } from "#test/harness/processes.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 

@@ -5,8 +5,8 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openGatewayProcess } from "#test/harness/gateway-process.ts";
-import { binPath } from "#test/harness/host.ts";
 import { type Era, textOf } from "#test/harness/mcp.ts";
+import { binPath } from "#test/harness/packaged.ts";
 import { openReins, type Reins, succeed } from "#test/harness/reins.ts";
 import { scripted } from "#test/harness/runtimes.ts";
 

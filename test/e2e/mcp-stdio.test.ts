@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tools } from "#contract/tools/tools.ts";
 import { waitFor } from "#test/harness/eventually.ts";
-import { binPath } from "#test/harness/host.ts";
 import { type Era, openStdioMcp, textOf } from "#test/harness/mcp.ts";
+import { binPath } from "#test/harness/packaged.ts";
 import { findProcesses, isAlive } from "#test/harness/processes.ts";
 import { openReins, type Reins } from "#test/harness/reins.ts";
 

@@ -10,8 +10,8 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
 import { waitFor } from "#test/harness/eventually.ts";
-import { binPath } from "#test/harness/host.ts";
 import { type Era, textOf } from "#test/harness/mcp.ts";
+import { binPath } from "#test/harness/packaged.ts";
 import { openReins, type Reins } from "#test/harness/reins.ts";
 
 const TEAM = JSON.stringify({

@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type Door, openDoor } from "./gateway.ts";
-import { binPath, openTestHost, type TestHost } from "./host.ts";
+import { openTestHost, type TestHost } from "./host.ts";
+import { binPath } from "./packaged.ts";
 
 export interface ServedGateway extends AsyncDisposable, Door {
   readonly host: TestHost;

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type Door, openDoor } from "./gateway.ts";
-import { binPath } from "./host.ts";
+import { binPath } from "./packaged.ts";
 
 export interface GatewayProcess extends AsyncDisposable {
   readonly door: Door;

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import type { OperationInput, OperationName, OperationOutput } from "#contract/operations.ts";
 import { operations } from "#contract/operations.ts";
 import { type GatewayOptions, openGatewayDaemon } from "#daemon/gateway.ts";
-import { binPath, openTestHost, type TestHost } from "./host.ts";
+import { openTestHost, type TestHost } from "./host.ts";
+import { binPath } from "./packaged.ts";
 import { openSocket, type SocketOptions, type TestSocket } from "./socket.ts";
 
 export interface Answer<T = unknown> {

@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { followOutput, openOutput } from "#app/follow-output.ts";
 import { createHostLink } from "#app/live/host-link.ts";
 import { createSessionOperations, type SessionOperations } from "#app/session.ts";
@@ -12,9 +11,8 @@ import { connectHost, type HostClient } from "#host/socket/client.ts";
 import type { HostCreate } from "#host/socket/methods.ts";
 import type { LogChunk } from "#log/log-source.ts";
 import { anyPlaces, callerEnvironment, createTestCaller } from "./caller.ts";
+import { binPath } from "./packaged.ts";
 import { openTempDir } from "./temp-dir.ts";
-
-export const binPath = fileURLToPath(new URL("../../bin/reins", import.meta.url));
 
 export interface TestHost extends AsyncDisposable {
   readonly client: HostClient;

@@ -5,7 +5,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { ToolName, ToolOutput } from "#contract/tools/tools.ts";
-import { binPath } from "./host.ts";
+import { binPath } from "./packaged.ts";
 import type { Reins } from "./reins.ts";
 
 /** The handshake of today's clients, or what the newest ones say with each request. */

@@ -16,7 +16,7 @@ import { locateDataDir } from "#host/data-dir.ts";
 import { findHost } from "#host/start-host.ts";
 import { anyPlaces, createTestCaller } from "./caller.ts";
 import { waitFor } from "./eventually.ts";
-import { binPath } from "./host.ts";
+import { binPath } from "./packaged.ts";
 import { isAlive } from "./processes.ts";
 import { openResident, type Resident } from "./resident.ts";
 import type { RunResult } from "./run-program.ts";

@@ -2,11 +2,10 @@ import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { main } from "#cli/main.ts";
+import { binPath } from "./packaged.ts";
 
 /** The program behind `resident.ts`: runs one command after the other, each with an stdin, stdout and stderr of its own. */
-const binPath = fileURLToPath(new URL("../../bin/reins", import.meta.url));
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"];
 

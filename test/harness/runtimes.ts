@@ -12,9 +12,9 @@ import type { StreamItem } from "#contract/operations.ts";
 import { openTestAgents } from "./agents.ts";
 import { createTestCaller } from "./caller.ts";
 import { openTestGateway } from "./gateway.ts";
-import { binPath } from "./host.ts";
 import { openHostTools } from "./host-tools.ts";
 import { openTestMemories } from "./memories.ts";
+import { binPath } from "./packaged.ts";
 import { openTempDir } from "./temp-dir.ts";
 
 /** Somewhere that agents can be, with the real worker. */

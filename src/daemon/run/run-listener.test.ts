@@ -8,7 +8,8 @@ import { operations } from "#contract/operations.ts";
 import { isAlive } from "#proc/identity.ts";
 import { createRegistry } from "#registry/registry.ts";
 import { type Door, openDoor } from "#test/harness/gateway.ts";
-import { binPath, openTestHost, type TestHost } from "#test/harness/host.ts";
+import { openTestHost, type TestHost } from "#test/harness/host.ts";
+import { binPath } from "#test/harness/packaged.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 import { isOver, openRunListener } from "./run-listener.ts";
 
