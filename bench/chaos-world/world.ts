@@ -19,7 +19,7 @@ import { locateDataDir } from "#host/data-dir.ts";
 import { findHost } from "#host/start-host.ts";
 import { type FlakyProxy, openFlakyProxy } from "./flaky-proxy.ts";
 import { type ManagedGateway, openManagedGateway } from "./managed-gateway.ts";
-import { findCarriers, findTarget, type Mortal, type Target } from "./processes.ts";
+import { findCarriers, findTarget, type Mortal, signalTarget, type Target } from "./processes.ts";
 import { openSmallDisk, type SmallDisk } from "./small-disk.ts";
 
 /** A time in which something was broken on purpose. */
@@ -31,6 +31,7 @@ export interface Span {
 
 const HOST_ANSWER_MS = 20_000;
 const RETRY_MS = 250;
+const END_ROUNDS = 20;
 /** How long after a fault its effects may still show. */
 const AFTER_MS = 4000;
 
@@ -73,6 +74,7 @@ export class World implements AsyncDisposable {
     );
     for (const name of ["seen", "work"]) mkdirSync(join(dir, name));
     this.disk = this.#stack.use(openSmallDisk(join(dir, "disk")));
+    this.#stack.use(owned(() => this.#endAll()));
   }
 
   get dataDir(): string {
@@ -183,6 +185,18 @@ export class World implements AsyncDisposable {
         if (performance.now() > until)
           throw new Fault(fault.code, `${what}: ${fault.message}`, { cause: error });
       }
+      await sleep(RETRY_MS);
+    }
+  }
+
+  /** Nobody is left of a run that came to its end. One that was interrupted leaves the host and what it runs. */
+  async #endAll(): Promise<void> {
+    for (let round = 0; round < END_ROUNDS; round += 1) {
+      const left = [this.dir, this.run]
+        .flatMap((word) => findCarriers(word))
+        .flatMap(({ pid }) => findTarget(pid) ?? []);
+      if (left.length === 0) return;
+      for (const target of left) signalTarget(target, "SIGKILL");
       await sleep(RETRY_MS);
     }
   }
