@@ -68,9 +68,8 @@ export class Upgrades {
 
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const requestId = this.#deps.nextRequestId();
-    // Until ws has it, an error of the peer's is nobody's.
-    const ignore = () => socket.destroy();
-    socket.on("error", ignore);
+    // For good: before ws has it and while a refusal is written, an error of the peer's that nobody hears ends us all.
+    socket.on("error", () => socket.destroy());
     try {
       const { caller, plan } = await this.#plan(request);
       if (socket.destroyed) plan[Symbol.dispose]();
@@ -80,8 +79,6 @@ export class Upgrades {
       if (isUnexpected(error))
         this.#deps.log.error("an upgrade failed", { request_id: requestId, error });
       refuse(socket, fault, { requestId, url: request.url });
-    } finally {
-      socket.off("error", ignore);
     }
   }
 
