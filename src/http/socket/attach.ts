@@ -157,6 +157,8 @@ class AttachedSocket implements OpenSocket {
     this.#owned.use(renewRegularly(this.#deps.outbox.clock, () => seat.renew()));
     const told = { cols, rows, serial: resize?.serial ?? 0 };
     const from = query.paint === true ? await this.#paint(since, told) : { since };
+    // It may have left meanwhile, and what it held is given back.
+    if (!this.#outbox.isOpen) return;
     this.#follow(from);
     this.#onSession(feed.session);
   }
