@@ -149,7 +149,11 @@ function serve(server: Server, options: HttpServerOptions, serving: Serving): Up
     (request, env) =>
       routes.fetch(request, {
         address: addressOf(env.incoming as IncomingMessage),
-        onSent: (sent) => env.outgoing.once("close", sent),
+        onSent: (sent) => {
+          // Whoever has left before there was an answer has closed it already.
+          if (env.outgoing.closed) sent();
+          else env.outgoing.once("close", sent);
+        },
       }),
     { errorHandler: (error) => faultResponse(badRequest(error), nextRequestId()) },
   );
