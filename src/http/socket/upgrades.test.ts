@@ -101,3 +101,29 @@ test("a peer that is gone when it is refused takes nobody along", async () => {
   expect(socket.errored).toMatchObject({ syscall: "write" });
   expect(uncaught).toEqual([]);
 });
+
+test("who is planned when the server stops is refused, and nothing of the plan is kept", async () => {
+  const arrived = Promise.withResolvers<void>();
+  const stopped = Promise.withResolvers<void>();
+  let disposed = 0;
+  await using opened = await openUpgrades(async () => {
+    arrived.resolve();
+    await stopped.promise;
+    return {
+      protocols: [],
+      open: () => {
+        throw new Error("it was opened");
+      },
+      [Symbol.dispose]: () => {
+        disposed += 1;
+      },
+    };
+  });
+  const client = opened.ask();
+  await arrived.promise;
+  opened.upgrades.stop();
+  stopped.resolve();
+  const [answer] = (await once(client, "data")) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1.1 503 shutting_down\r\n/);
+  expect(disposed).toBe(1);
+});

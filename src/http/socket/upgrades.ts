@@ -94,7 +94,7 @@ export class Upgrades {
   }
 
   async #plan(request: IncomingMessage): Promise<{ caller: Caller; plan: SocketPlan }> {
-    if (this.#isStopping) throw new Fault("shutting_down", "the server is stopping; try again");
+    if (this.#isStopping) throw stopping();
     const { routes } = this.#deps;
     const visit = this.#visit(request);
     checkPlace(this.#deps, visit);
@@ -110,7 +110,11 @@ export class Upgrades {
     const path = Object.fromEntries(
       Object.entries(groups).map(([name, value]) => [name, value ?? ""]),
     );
-    return { caller, plan: await route.plan(caller, { path, query: visit.url.searchParams }) };
+    const plan = await route.plan(caller, { path, query: visit.url.searchParams });
+    if (!this.#isStopping) return { caller, plan };
+    // The others were told while this one was planned.
+    plan[Symbol.dispose]();
+    throw stopping();
   }
 
   #shake({ request, socket, head, caller }: Handshake, plan: SocketPlan): void {
@@ -149,6 +153,10 @@ function urlOf({ url = "/" }: IncomingMessage): URL {
   const parsed = URL.parse(url, "http://localhost");
   if (parsed !== null) return parsed;
   throw new Fault("invalid_request", "the address cannot be read");
+}
+
+function stopping(): Fault {
+  return new Fault("shutting_down", "the server is stopping; try again");
 }
 
 /** As ws would, but in our own words. */
