@@ -39,6 +39,7 @@ export async function answerMcp(deps: McpDeps, request: McpRequest): Promise<Res
   const caller = admit(deps, visit, { role: "operator" });
   onCaller(caller);
   const body = await readBody(raw);
+  deps.stopping.throwIfAborted();
   const ending = new AbortController();
   const stop = () => ending.abort(stopped());
   using stack = new DisposableStack();
