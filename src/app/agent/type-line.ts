@@ -1,5 +1,6 @@
 import type { HostLink } from "#app/live/host-link.ts";
 import type { Clock } from "#base/clock.ts";
+import { pause } from "#base/pause.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { HostClient } from "#host/socket/client.ts";
@@ -37,7 +38,7 @@ export async function typeLine(
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== "not_controller") throw error;
     }
-    await pause(clock, line.signal);
+    await pause(clock, RETRY_MS, line.signal);
   }
 }
 
@@ -76,13 +77,6 @@ async function typePieces(host: HostClient, line: TypedLine, bytes: Buffer): Pro
       await type(host, line, { bytes: Buffer.from("\n"), ...held }).catch(() => undefined);
     await host.call("session.detach", { attachment }).catch(() => undefined);
   }
-}
-
-async function pause(clock: Clock, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  using _timer = clock.timer(RETRY_MS, resolve);
-  signal.addEventListener("abort", () => resolve(), { once: true });
-  await promise;
 }
 
 function tooLarge(): Fault {

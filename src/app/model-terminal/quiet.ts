@@ -1,4 +1,3 @@
-import { addAbortListener } from "node:events";
 import type { SessionFeed } from "#app/live/session-feeds.ts";
 import { hostGone } from "#app/read/wait-scan.ts";
 import type { Clock } from "#base/clock.ts";
@@ -40,13 +39,4 @@ export async function waitForOutput(
   const isOver = silence.signal.aborted || signal.aborted || isFinal(feed.session);
   if (watch.isClosed && !isOver) throw hostGone(feed.session.session_id);
   return false;
-}
-
-/** For a while, or until the signal comes. */
-export async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  using _timer = clock.timer(ms, resolve);
-  using _abort = addAbortListener(signal, () => resolve());
-  await promise;
 }

@@ -3,11 +3,12 @@ import type { Patterns } from "#app/read/patterns.ts";
 import { hostGone, type WaitEnding } from "#app/read/wait-scan.ts";
 import type { Screens } from "#app/screen/screens.ts";
 import type { Clock } from "#base/clock.ts";
+import { pause } from "#base/pause.ts";
 import { hasEnded, isFinal } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import type { ScreenText } from "#contract/operations/screen.ts";
 import type { ToolInput } from "#contract/tools/tools.ts";
-import { pause, waitForQuiet } from "./quiet.ts";
+import { waitForQuiet } from "./quiet.ts";
 import { lookAt, type Sight, toText } from "./terminal-view.ts";
 
 export interface ScreenWaitDeps {

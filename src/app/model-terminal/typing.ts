@@ -1,10 +1,11 @@
 import type { SessionFeed } from "#app/live/session-feeds.ts";
 import type { SessionOperations } from "#app/session.ts";
 import type { Clock } from "#base/clock.ts";
+import { pause } from "#base/pause.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Watch } from "#host/socket/watch.ts";
-import { pause, waitForOutput, waitForQuiet } from "./quiet.ts";
+import { waitForOutput, waitForQuiet } from "./quiet.ts";
 
 /**
  * Typing goes in parts, as from hands: programs take what arrives at once for a paste, in which Enter does not submit,

@@ -1,8 +1,8 @@
-import { addAbortListener } from "node:events";
 import type { Caller } from "#app/caller.ts";
 import type { SessionFeed } from "#app/live/session-feeds.ts";
 import { openWaitEnding, type WaitEnding } from "#app/read/wait-scan.ts";
 import type { Clock } from "#base/clock.ts";
+import { pause } from "#base/pause.ts";
 import { isLive } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
@@ -135,17 +135,10 @@ async function isGone(
   { clock, count }: Pick<Tree, "clock" | "count">,
   ending: WaitEnding,
 ): Promise<boolean> {
-  for (let pause = LOOK_FIRST_MS; ; pause = Math.min(2 * pause, LOOK_SLOWEST_MS)) {
+  for (let ms = LOOK_FIRST_MS; ; ms = Math.min(2 * ms, LOOK_SLOWEST_MS)) {
     if ((await count()) === 0) return true;
     ending.throwIfAborted();
     if (ending.isOver) return false;
-    await passed(clock, pause, ending.signal);
+    await pause(clock, ms, ending.signal);
   }
-}
-
-async function passed(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  using _timer = clock.timer(ms, resolve);
-  using _abort = addAbortListener(signal, () => resolve());
-  await promise;
 }

@@ -2,6 +2,7 @@ import { followOutput } from "#app/follow-output.ts";
 import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
 import { describeExit, OutputEvents } from "#app/shell/output-events.ts";
 import type { Clock } from "#base/clock.ts";
+import { pause } from "#base/pause.ts";
 import { isLive } from "#contract/ended.ts";
 import { asFault } from "#contract/fault.ts";
 import type { StreamItem } from "#contract/operations.ts";
@@ -52,7 +53,7 @@ async function reopen(
     } catch (error) {
       const isGone = asFault(error).code === "host_unavailable";
       if (!isGone || tries >= REOPEN_TRIES || signal.aborted) throw error;
-      await new Promise<void>((resolve) => clock.timer(REOPEN_MS, resolve));
+      await pause(clock, REOPEN_MS, signal);
     }
   }
 }
