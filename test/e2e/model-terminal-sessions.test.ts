@@ -46,6 +46,26 @@ test("what a session printed is read from an offset on, cut in the middle", asyn
   });
 });
 
+test("of a session that runs, a character that is half there is read when it is whole", async () => {
+  await using terminals = await openModelTerminals();
+  const { call, host } = terminals;
+  const { session_id } = await host.create({
+    argv: ["sh", "-c", "printf 'a\\303'; read x; printf '\\251'; read y"],
+    stdin: true,
+  });
+  await call("session_wait", { session_id, for: "text", text: "a" });
+  const half = await waitFor("half of it", async () => {
+    const read = await call("session_read", { session_id });
+    return read.output === "a" && read;
+  });
+  expect(half.next_offset).toBe(1);
+  await call("session_send", { session_id, text: "", enter: true });
+  await waitFor("the rest", async () => {
+    const read = await call("session_read", { session_id, since: half.next_offset });
+    return read.output === "é";
+  });
+});
+
 test("a session is typed into, on a terminal and on a pipe", async () => {
   await using terminals = await openModelTerminals();
   const { call, host } = terminals;

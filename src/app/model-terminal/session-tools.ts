@@ -6,6 +6,7 @@ import { createWaitOperations, takeSlot } from "#app/read/wait.ts";
 import { createSessionOperations, type SessionDeps } from "#app/session.ts";
 import { openVisibleFeed } from "#app/visible-session.ts";
 import type { Clock } from "#base/clock.ts";
+import { isLive } from "#contract/ended.ts";
 import { limits } from "#contract/limits.ts";
 import type { ToolInput, Tools } from "#contract/tools/tools.ts";
 import type { HostList } from "#host/socket/methods.ts";
@@ -49,7 +50,8 @@ export function createSessionTools(deps: SessionToolDeps, caller: Caller): Sessi
       const { state } = feed.session;
       const from = since ?? feed.output.first();
       const budget = max_bytes ?? limits.model_output_bytes;
-      const seen = viewForModel(feed.output, { from, to: feed.watch.tail, budget });
+      const range = { from, to: feed.watch.tail, budget, isOpen: isLive({ state }) };
+      const seen = viewForModel(feed.output, range);
       const omitted_bytes = seen.truncated?.omitted_bytes ?? 0;
       return { output: seen.text, offset: from, next_offset: seen.next, omitted_bytes, state };
     },

@@ -1,15 +1,9 @@
+import { unfinishedBytes } from "#base/utf8.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Truncated } from "#contract/tools/process.ts";
 import type { LogFiles } from "#log/log-files.ts";
-import {
-  CHARACTER_BYTES,
-  costOf,
-  countUnfinished,
-  findHeadCut,
-  findStart,
-  findTailCut,
-} from "./view-cuts.ts";
+import { CHARACTER_BYTES, costOf, findHeadCut, findStart, findTailCut } from "./view-cuts.ts";
 import { RangeReader, type Run, type Span } from "./view-read.ts";
 import { describeBinary, describeOmission, isBinary, toPlainText } from "./view-text.ts";
 
@@ -73,7 +67,7 @@ export function viewForModel(source: LogFiles, range: ModelRange): ModelView {
 function spanOf(source: LogFiles, range: ModelRange): Span {
   const span = { from: range.from, to: Math.min(range.to, source.tail()) };
   if (range.isOpen !== true || !(span.from < span.to)) return span;
-  const to = span.to - countUnfinished(new RangeReader(source, span).tail(CHARACTER_BYTES).bytes);
+  const to = span.to - unfinishedBytes(new RangeReader(source, span).tail(CHARACTER_BYTES).bytes);
   // Alone, it was waited for long enough.
   return to > span.from ? { ...span, to } : span;
 }

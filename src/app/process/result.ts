@@ -25,8 +25,8 @@ export function readProcess(feed: SessionFeed, request: ReadRequest): Draft {
   // The state before the tail: an exit that we know of has told its tail before.
   const { session } = feed;
   const { since = 0 } = request;
-  const view = readView(feed, { ...request, since, to: feed.watch.tail });
   const state = describeState(session.state);
+  const view = readView(feed, { ...request, since, to: feed.watch.tail, isOpen: state.running });
   const lost = view.lost_bytes;
   return {
     ...state,
@@ -87,14 +87,17 @@ interface View extends Pick<ModelView, "text" | "truncated" | "next" | "lost_byt
   readonly errors: readonly string[];
 }
 
+interface ViewRequest extends Pick<ReadRequest, "max_bytes"> {
+  readonly since: number;
+  readonly to: number;
+  readonly isOpen: boolean;
+}
+
 /** Output that cannot be read must not hide what became of the process. */
-function readView(
-  { output }: SessionFeed,
-  { since, to, max_bytes }: ReadRequest & { readonly since: number; readonly to: number },
-): View {
+function readView({ output }: SessionFeed, { since, to, max_bytes, isOpen }: ViewRequest): View {
   try {
-    const range = { from: since, to, ...(max_bytes === undefined ? {} : { budget: max_bytes }) };
-    return { ...viewForModel(output, range), errors: [] };
+    const budget = max_bytes === undefined ? {} : { budget: max_bytes };
+    return { ...viewForModel(output, { from: since, to, isOpen, ...budget }), errors: [] };
   } catch (error) {
     const fault = asFault(error);
     if (fault.code !== "internal") throw error;

@@ -82,15 +82,6 @@ export function characterAt(bytes: Uint8Array, at: number): number {
   return at + length <= bytes.length && isUtf8(bytes.subarray(at, at + length)) ? length : 0;
 }
 
-/** Bytes at the end that are the beginning of a character. */
-export function countUnfinished(bytes: Uint8Array): number {
-  for (let count = 1; count < CHARACTER_BYTES; count += 1) {
-    const byte = bytes.at(-count);
-    if (!isRest(byte)) return byte !== undefined && lengthBy(byte) > count ? count : 0;
-  }
-  return 0;
-}
-
 /** As the first byte of a character has it. */
 function lengthBy(lead: number): number {
   if (lead < 0xc0) return 1;
