@@ -32,3 +32,12 @@ test("what is not yet told is not yet known", async () => {
   expect(sizes.at(0, tail)).toMatchObject({ cols: 80 });
   expect(sizes.at(0, watch.eventsTail)).toMatchObject({ cols: 90 });
 });
+
+test("where there is no terminal the events are not looked through for its size", async () => {
+  using session = openWrittenSession({ kind: "agent", mode: "pipe", cols: null, rows: null });
+  using feed = await session.feeds.open(WRITTEN_SESSION);
+  session.note({ type: "session.opened", cols: 80, rows: 24 });
+  const { sizes, watch } = feed;
+  expect(sizes.at(0, watch.eventsTail)).toBeUndefined();
+  expect(sizes.after(0, watch.eventsTail)).toBeUndefined();
+});

@@ -22,13 +22,14 @@ const RESIZES = 10_000;
  * byte that was printed for the new size is published, so whoever sends bytes up to a tail knows all of them.
  */
 export class ResizeTrack {
-  readonly #events: LogFiles;
+  readonly #events: LogFiles | undefined;
   #resizes: Resize[] = [];
   #serial = 0;
   #cursor = 0;
   #rest: Uint8Array<ArrayBufferLike> = new Uint8Array(0);
 
-  constructor(events: LogFiles) {
+  /** Absent where there is no terminal: such events say nothing of sizes, and those of an agent are many. */
+  constructor(events: LogFiles | undefined) {
     this.#events = events;
   }
 
@@ -46,8 +47,9 @@ export class ResizeTrack {
   }
 
   #read(tail: number): void {
-    while (this.#cursor < tail) {
-      const chunk = this.#events.read(this.#cursor, { limit: CHUNK_BYTES, tail });
+    const events = this.#events;
+    while (events !== undefined && this.#cursor < tail) {
+      const chunk = events.read(this.#cursor, { limit: CHUNK_BYTES, tail });
       if (chunk === undefined) return;
       this.#take(chunk);
       this.#cursor = endOf(chunk);

@@ -94,7 +94,7 @@ export class SessionFeeds {
       watch,
       output: openLogFiles(join(folder, "output")),
       events,
-      sizes: new ResizeTrack(events),
+      sizes: new ResizeTrack(watch.session.mode === "pty" ? events : undefined),
     };
   }
 
