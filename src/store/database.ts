@@ -6,6 +6,8 @@ import { Fault, findScarcity } from "#contract/fault.ts";
 /** How long a statement waits for another process that writes. A write takes well under a millisecond. */
 const BUSY_MS = 5000;
 
+const READS = /^(?:SELECT|PRAGMA)\b/;
+
 export type Parameters = Readonly<Record<string, SQLInputValue>>;
 
 /** One connection. What SQLite refuses becomes a fault with a sentence, in this one place. */
@@ -40,6 +42,8 @@ export class Database implements Disposable {
   }
 
   all(sql: string, parameters: Parameters = {}): readonly unknown[] {
+    // A change may answer with its rows.
+    if (!READS.test(sql)) this.#ownChanges += 1;
     return this.#guard(() => this.#prepare(sql).all(parameters));
   }
 

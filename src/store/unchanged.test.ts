@@ -17,6 +17,17 @@ test("a token is read once, until something changes here or in another process",
   expect(tokens.find(secret)).toBeUndefined();
 });
 
+test("a change that answers with its row is one like the others", () => {
+  using setting = openTestStore();
+  const { secret } = setting.token();
+  const { tokens, workspaces } = setting.store;
+  const { workspace_id } = workspaces.create("a");
+  tokens.find(secret);
+  const first = tokens.find(secret);
+  workspaces.rename(workspace_id, "b");
+  expect(tokens.find(secret)).not.toBe(first);
+});
+
 test("a token that is kept ends at its expiry all the same", () => {
   using setting = openTestStore();
   const { secret } = setting.token({ expires_in_ms: 1000 });
