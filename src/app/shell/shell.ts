@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { AuditedAction } from "#app/audit.ts";
 import { type Caller, chooseWorkspace, workspaceNotFound } from "#app/caller.ts";
+import { refuseOurNames } from "#app/session.ts";
 import { randomId } from "#base/random-id.ts";
 import { Fault } from "#contract/fault.ts";
 import { ShellId, WorkspaceId } from "#contract/ids.ts";
@@ -130,13 +131,5 @@ function describe(row: ShellRow, session: Session | undefined): Shell {
 function noDirectory(dir: string): Fault {
   return new Fault("spawn_failed", `there is no directory ${dir}, so no shell can start in it`, {
     details: { errno: "ENOENT", work_dir: dir },
-  });
-}
-
-function refuseOurNames(env: Readonly<Record<string, string>>): void {
-  const name = Object.keys(env).find((key) => key.startsWith("REINS_"));
-  if (name === undefined) return;
-  throw new Fault("invalid_request", `env: ${name} is set by Reins itself, as every REINS_ name`, {
-    details: { field: "env" },
   });
 }
