@@ -78,7 +78,7 @@ export class ExecdSocket implements OpenSocket {
     this.#owned = attaching.owned;
     const { socket } = attaching;
     this.#outbox = new Outbox(socket, deps.outbox);
-    onMessages(socket, (bytes, isBinary) => this.#onMessage(bytes, isBinary));
+    onMessages(socket, this.#outbox, (bytes, isBinary) => this.#onMessage(bytes, isBinary));
     socket.on("close", () => this.#onClose());
   }
 

@@ -120,7 +120,7 @@ class AttachedSocket implements OpenSocket {
     this.#attaching = attaching;
     const { socket } = attaching;
     this.#outbox = new Outbox(socket, deps.outbox);
-    onMessages(socket, (bytes, isBinary) => this.#onMessage(bytes, isBinary));
+    onMessages(socket, this.#outbox, (bytes, isBinary) => this.#onMessage(bytes, isBinary));
     socket.on("close", () => this.#onClose());
   }
 

@@ -1,26 +1,33 @@
 import type { RawData, WebSocket } from "ws";
 import { parseJson } from "#contract/parse.ts";
+import type { Outbox } from "./outbox.ts";
 
 /** Of one peer, under way at once. Beyond it nothing more is read from the peer until some are answered. */
 const MESSAGES_UNDER_WAY = 256;
 
 /**
  * Hands each message over as it comes, without waiting for the one before: what the host is asked reaches it in order
- * anyway. `serve` answers for itself and never rejects.
+ * anyway. `serve` answers for itself and never rejects. A peer that does not take its answers is not read either.
  */
 export function onMessages(
   socket: WebSocket,
+  outbox: Pick<Outbox, "isOverfull" | "drained">,
   serve: (bytes: Buffer, isBinary: boolean) => Promise<void>,
 ): void {
   let underWay = 0;
+  const readOrWait = () => {
+    if (underWay >= MESSAGES_UNDER_WAY || outbox.isOverfull) socket.pause();
+    else socket.resume();
+  };
   socket.on("message", (data, isBinary) => {
     underWay += 1;
-    if (underWay >= MESSAGES_UNDER_WAY) socket.pause();
+    readOrWait();
     void serve(toBuffer(data), isBinary).finally(() => {
       underWay -= 1;
-      if (underWay < MESSAGES_UNDER_WAY) socket.resume();
+      readOrWait();
     });
   });
+  outbox.drained.on(readOrWait);
   // A frame that is too big or none at all: ws closes with the code for it.
   socket.on("error", () => undefined);
 }

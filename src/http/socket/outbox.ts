@@ -58,6 +58,11 @@ export class Outbox implements Disposable {
     return this.#unsent >= limits.viewer_unsent_bytes;
   }
 
+  /** More than output alone can leave unsent: the peer asks on and does not listen to the answers. */
+  get isOverfull(): boolean {
+    return this.#unsent >= 2 * limits.viewer_unsent_bytes;
+  }
+
   get isOpen(): boolean {
     return !this.#isClosing && this.#socket.readyState === this.#socket.OPEN;
   }

@@ -60,7 +60,7 @@ class TerminalsSocket implements OpenSocket {
     this.#socket = socket;
     this.#outbox = new Outbox(socket, deps.outbox);
     this.#lanes = new Lanes(this.#outbox, deps.onError);
-    onMessages(socket, (bytes, isBinary) => this.#onMessage(bytes, isBinary));
+    onMessages(socket, this.#outbox, (bytes, isBinary) => this.#onMessage(bytes, isBinary));
     socket.on("close", () => this.#onClose());
     this.#renewal = renewRegularly(deps.outbox.clock, () => this.#renewAll());
   }
