@@ -1,3 +1,4 @@
+import { addAbortListener } from "node:events";
 import { finished, type Readable, type Writable } from "node:stream";
 import { finished as finish } from "node:stream/promises";
 import type { McpServer } from "@modelcontextprotocol/server";
@@ -27,7 +28,8 @@ export async function runMcpStdio(
   { stdin, stdout }: StdioStreams,
 ): Promise<void> {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  signal.addEventListener("abort", () => end(), { once: true });
+  // Also of one that came before.
+  using _abort = addAbortListener(signal, () => end());
   finished(stdin, { writable: false }, () => end());
   finished(stdout, () => end());
   const transport = new StdioServerTransport(stdin, stdout, { maxBufferSize: MESSAGE_BYTES });
