@@ -9,6 +9,7 @@ import { type ToolName, type Tools, tools } from "#contract/tools/tools.ts";
 import { openProgress } from "./progress.ts";
 import { describeFailure, describeResult, type ToolResult } from "./tool-result.ts";
 import { schemasOf } from "./tool-schemas.ts";
+import { titleOf } from "./tool-title.ts";
 
 export interface McpServerDeps {
   /** The handlers for a client of this name. */
@@ -81,11 +82,6 @@ function clientOf({ server }: McpServer, { mcpReq }: ServerContext): string {
   const said = Envelope.safeParse(mcpReq.envelope).data?.[CLIENT_INFO_META_KEY].name;
   const name = said ?? server.getClientVersion()?.name ?? "";
   return name === "" ? UNKNOWN_CLIENT : name.slice(0, limits.name_chars);
-}
-
-function titleOf(name: ToolName): string {
-  const words = name.replaceAll("_", " ");
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
 function annotationsOf({ read_only, destructive, idempotent }: ToolHints) {

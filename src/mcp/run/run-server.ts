@@ -6,6 +6,7 @@ import { parseRequest } from "#contract/parse.ts";
 import { openProgress } from "#mcp/progress.ts";
 import { describeFailure, type ToolResult } from "#mcp/tool-result.ts";
 import { describeOnly } from "#mcp/tool-schemas.ts";
+import { titleOf } from "#mcp/tool-title.ts";
 import { createRunHandlers } from "./call-run.ts";
 import { type RunToolName, runTools } from "./run-tools.ts";
 
@@ -79,9 +80,4 @@ async function callTool(
     const why: unknown = isExpected ? signal.reason : error;
     return describeFailure(deps, name, { error: why, isExpected });
   }
-}
-
-function titleOf(name: string): string {
-  const words = name.replaceAll("_", " ");
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
