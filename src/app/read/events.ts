@@ -1,3 +1,4 @@
+import { isReply, readEventLines } from "#app/agent/event-lines.ts";
 import type { Caller } from "#app/caller.ts";
 import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
 import { openVisibleFeed } from "#app/visible-session.ts";
@@ -6,10 +7,7 @@ import { Fault } from "#contract/fault.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { Operations, StreamItem } from "#contract/operations.ts";
 import { isParked, type Session } from "#contract/session.ts";
-import { lines } from "#log/lines.ts";
-import { readRange } from "#log/read-range.ts";
 
-const CHUNK_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 
 export function createEventOperations(
@@ -48,10 +46,11 @@ async function* followEvents(
   while (signal?.aborted !== true) {
     const isOver = !follow || watch.isClosed || isClosedForGood(watch.session);
     const to = Math.max(watch.eventsTail, isOver ? events.tail() : 0);
-    for await (const item of readEvents(events, next, to)) {
-      next = item.id;
-      const { id, data, text } = item;
-      if (data !== undefined) yield { id, data, text };
+    for await (const { end, value, text } of readEventLines(events, next, to)) {
+      next = end;
+      if (value === undefined || isReply(value)) continue;
+      // Host and worker have written it by the same schema; what a newer one says more is passed on as it is.
+      yield { id: end, data: value as AnyEvent, text };
     }
     if (isOver) return;
     await watch.until(
@@ -63,34 +62,6 @@ async function* followEvents(
 
 function isClosedForGood(session: Session): boolean {
   return session.kind === "agent" && isFinal(session) && !isParked(session);
-}
-
-interface ReadEvent {
-  /** Behind the line. */
-  readonly id: number;
-  /** Undefined for a range that holds no event: half a line that a crash left, a worker's answer to whoever asked it. */
-  readonly data: AnyEvent | undefined;
-  /** The line as it stands in the log. */
-  readonly text?: string;
-}
-
-/** A line whose end is not there yet is left for the next time. */
-async function* readEvents(
-  events: SessionFeed["events"],
-  from: number,
-  to: number,
-): AsyncGenerator<ReadEvent, void, void> {
-  for await (const line of lines(readRange(events, from, { to, limit: CHUNK_BYTES }))) {
-    if (line.kind === "line")
-      yield { id: line.end_offset, data: eventOf(line.value), text: line.text };
-    else if (line.reason !== "unfinished") yield { id: line.to, data: undefined };
-  }
-}
-
-function eventOf(value: Readonly<Record<string, unknown>>): AnyEvent | undefined {
-  if (value.type === "reply") return undefined;
-  // Host and worker have written it by the same schema; what a newer one says more is passed on as it is.
-  return value as AnyEvent;
 }
 
 /** An event's id is the offset behind its line; from anywhere else half a line would be read. */

@@ -1,6 +1,7 @@
 import { AgentFold } from "#agent/state/agent-fold.ts";
 import type { Caller } from "#app/caller.ts";
 import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
+import { findFirstSize } from "#app/screen/first-size.ts";
 import { openVisibleFeed } from "#app/visible-session.ts";
 import type { TranscriptMessage } from "#contract/agent/message.ts";
 import { Fault } from "#contract/fault.ts";
@@ -97,10 +98,11 @@ async function* writeBody(
 
 async function* recording(
   { output, events }: SessionFeed,
-  { session, tail, eventsTail }: Snapshot,
+  { session, tail }: Snapshot,
 ): AsyncGenerator<string, void, void> {
   const header = {
-    ...(await findFirstSize(events, eventsTail)),
+    // The session's own size is the newest.
+    ...(findFirstSize(events) ?? DEFAULT_SIZE),
     epoch_ms: output.epoch() ?? Date.parse(session.created_at),
     title: session.title,
     isPipe: session.mode === "pipe",
@@ -144,20 +146,6 @@ async function readTranscript(
     if (event.success) fold.apply(event.data);
   }
   return fold.transcript({ title, from: 0, limit: Number.MAX_SAFE_INTEGER }).messages;
-}
-
-/** The session's own size is the newest; the one that it began with is in its first event. */
-async function findFirstSize(
-  events: LogFiles,
-  to: number,
-): Promise<{ readonly cols: number; readonly rows: number }> {
-  for await (const line of readEvents(events, to)) {
-    if (line.kind !== "line" || line.value.type !== "session.opened") continue;
-    const { cols, rows } = line.value;
-    if (typeof cols === "number" && typeof rows === "number") return { cols, rows };
-    break;
-  }
-  return DEFAULT_SIZE;
 }
 
 function readEvents(events: LogFiles, to: number): AsyncIterable<LogLine> {
