@@ -37,3 +37,11 @@ const ranks: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, admin: 2
 export function isAtLeast(role: Role, needed: Role): boolean {
   return ranks[role] >= ranks[needed];
 }
+
+/** A token or a ticket, wherever it stands in a text. */
+const SECRET = /reins_(?:ticket_)?[\w-]{43}/g;
+
+/** For texts that others will read, such as logs and audit rows. */
+export function withoutSecrets(text: string): string {
+  return text.replace(SECRET, "reins_…");
+}

@@ -2,7 +2,7 @@ import type { Caller } from "#app/caller.ts";
 import type { Gateway } from "#app/gateway.ts";
 import { Fault } from "#contract/fault.ts";
 import type { OperationSpec } from "#contract/operations/operation-spec.ts";
-import { isAtLeast } from "#contract/token.ts";
+import { isAtLeast, withoutSecrets } from "#contract/token.ts";
 import type { FailedLogins } from "./failed-logins.ts";
 import type { Origins } from "./origins.ts";
 
@@ -28,8 +28,6 @@ const EXECD_HEADER = "x-execd-access-token";
 
 const SAFE_METHODS = ["GET", "HEAD"];
 const SECRET_NAMES = ["token", "access_token", "auth_token", "api_key", "ticket", "secret"];
-/** A token or a ticket, wherever it stands in a text. */
-const SECRET = /reins_(?:ticket_)?[\w-]{43}/g;
 
 /** What everybody passes, with or without a token. */
 export function checkPlace({ origins }: DoorDeps, { header, url }: Visit): void {
@@ -47,11 +45,6 @@ export function checkPlace({ origins }: DoorDeps, { header, url }: Visit): void 
 
 function isSecret([name, value]: readonly [string, string]): boolean {
   return SECRET_NAMES.includes(name.toLowerCase()) || value !== withoutSecrets(value);
-}
-
-/** For what is logged of an address. */
-export function withoutSecrets(text: string): string {
-  return text.replace(SECRET, "reins_…");
 }
 
 /** Who comes; undefined without any token. A wrong one is refused, never ignored. */

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { WorkspaceId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
 import { AuditAction, type AuditEntry } from "#contract/operations/audit.ts";
-import type { WorkspaceScope } from "#contract/token.ts";
+import { type WorkspaceScope, withoutSecrets } from "#contract/token.ts";
 import {
   equals,
   inScope,
@@ -12,7 +12,6 @@ import {
   type PageQuery,
   type TableDeps,
 } from "./page.ts";
-import { withoutSecrets } from "./secret.ts";
 
 /** Small facts; not what was typed or printed, and no secret. */
 export type AuditDetails = Readonly<Record<string, string | number | boolean | null>>;
