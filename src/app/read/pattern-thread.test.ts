@@ -50,3 +50,12 @@ test("nothing is asked once it is disposed", () => {
     expect.objectContaining({ code: "shutting_down" }),
   );
 });
+
+test("where no thread can be started nobody waits for one", async () => {
+  using thread = new PatternThread(new URL("http://127.0.0.1/no-thread"));
+  for (let times = 0; times < 3; times += 1)
+    await expect(thread.ask(question("a"), swift).reply).rejects.toMatchObject({
+      code: "internal",
+    });
+  expect(thread.waiting).toBe(0);
+});

@@ -88,7 +88,15 @@ export class PatternThread implements Disposable {
     this.#isSlowTurn = !this.#isSlowTurn;
     const job = first.shift() ?? second.shift();
     if (job === undefined) return;
-    const worker = this.#open();
+    let worker: Worker;
+    try {
+      worker = this.#open();
+    } catch (error) {
+      // The system has no thread left; the next one may find one.
+      job.reject(deathFault(error));
+      this.#pump();
+      return;
+    }
     this.#lastId += 1;
     const id = this.#lastId;
     const stuck = setTimeout(() => void worker.terminate(), STUCK_MS);

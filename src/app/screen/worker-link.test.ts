@@ -32,6 +32,13 @@ test("more requests than it takes are sent away, and those under way are answere
   expect(await link.ask(setting.request)).toMatchObject({ exact: true });
 });
 
+test("who asks when no thread can be started is told so and holds no place", async () => {
+  using setting = openSetting("words");
+  await using link = new WorkerLink(new URL("http://127.0.0.1/no-thread"));
+  for (let times = 0; times <= 256; times += 1)
+    await expect(link.ask(setting.request)).rejects.toMatchObject({ code: "internal" });
+});
+
 test("whoever waits when it ends is told so, and so is who comes then", async () => {
   using setting = openSetting("words");
   const link = new WorkerLink(locateWorkerFile(import.meta.url, "screen-worker"));

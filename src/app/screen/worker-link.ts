@@ -54,7 +54,13 @@ export class WorkerLink implements AsyncDisposable {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return;
     waiting.attempts += 1;
-    this.#worker ??= this.#start();
+    try {
+      this.#worker ??= this.#start();
+    } catch (error) {
+      // The system has no thread left: who asked is told, and holds no place.
+      this.#giveUp(id, waiting, error);
+      return;
+    }
     const message: ToWorker = { id, request: waiting.request };
     this.#worker.ref();
     this.#worker.postMessage(message);
@@ -93,10 +99,14 @@ export class WorkerLink implements AsyncDisposable {
         this.#send(id);
         continue;
       }
-      this.#waiting.delete(id);
-      const sentence = "the screen could not be drawn: what draws it ended";
-      waiting.reject(findScarcity(cause) ?? new Fault("internal", sentence, { cause }));
+      this.#giveUp(id, waiting, cause);
     }
+  }
+
+  #giveUp(id: number, { reject }: Waiting, cause: unknown): void {
+    this.#waiting.delete(id);
+    const sentence = "the screen could not be drawn: what draws it ended";
+    reject(findScarcity(cause) ?? new Fault("internal", sentence, { cause }));
   }
 }
 
