@@ -15,8 +15,12 @@ export function onMessages(
   serve: (bytes: Buffer, isBinary: boolean) => Promise<void>,
 ): void {
   let underWay = 0;
+  let isWaiting = false;
   const readOrWait = () => {
-    if (underWay >= MESSAGES_UNDER_WAY || outbox.isOverfull) socket.pause();
+    const mustWait = underWay >= MESSAGES_UNDER_WAY || outbox.isOverfull;
+    if (mustWait === isWaiting) return;
+    isWaiting = mustWait;
+    if (mustWait) socket.pause();
     else socket.resume();
   };
   socket.on("message", (data, isBinary) => {
