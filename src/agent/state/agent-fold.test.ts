@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { buildMessages } from "#agent/turn/model-messages.ts";
-import { repairCut } from "#agent/turn/repair.ts";
+import { copyHistory, repairCut } from "#agent/turn/repair.ts";
 import { AgentEvent, type AgentEventBody } from "#contract/agent/events.ts";
 import type { SessionEvent } from "#contract/events.ts";
 import type { ModelMessage } from "#model/model.ts";
@@ -312,6 +312,19 @@ describe("an agent session as its events tell it", () => {
     const none = write([...before, { kind: "compact", keep: false, applied: true }]);
     expect(messagesOf(none.fold).map(({ role }) => role)).toEqual(["system", "user"]);
     expect(none.fold.transcript({ title: "T" }).total).toBe(5);
+  });
+
+  test("a fork gives a model the same to read, summaries and what they left included", () => {
+    fc.assert(
+      fc.property(acts, (all) => {
+        // A call without a result gets one in the fork.
+        const { fold } = write([...all, { kind: "results", most: 1000 }]);
+        const fork = new Writer();
+        copyHistory(fold.conversation.items, fork.fold, fork.emit);
+        expect(messagesOf(fork.fold)).toEqual(messagesOf(fold));
+      }),
+      { numRuns: 200 },
+    );
   });
 
   test("a message that was read has left the queue, and its key is known", () => {

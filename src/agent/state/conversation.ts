@@ -140,7 +140,7 @@ export class Conversation {
     const kept = this.items.findIndex(
       (item) => "message_id" in item && item.message_id === kept_from,
     );
-    this.items.push({ kind: "summary", at, text: summary });
+    this.items.push({ kind: "summary", at, text: summary, kept_from });
     this.#contextFrom = kept === -1 ? this.items.length : kept;
     this.#summary = summary;
   }

@@ -35,7 +35,13 @@ export type HistoryItem =
       readonly is_error: boolean;
       readonly images: readonly MessagePart[];
     }
-  | { readonly kind: "summary"; readonly at: string; readonly text: string }
+  | {
+      readonly kind: "summary";
+      readonly at: string;
+      readonly text: string;
+      /** The first message that it does not stand for, though it comes before it; undefined = there is none. */
+      readonly kept_from: string | undefined;
+    }
   | {
       readonly kind: "error";
       readonly at: string;
@@ -53,9 +59,9 @@ export function asTranscript(item: HistoryItem): TranscriptMessage {
     const { kind: _, framing: _framing, content, ...rest } = item;
     return { role: "user", ...rest, content: [...content] };
   }
+  if (item.kind === "summary") return { role: "summary", at: item.at, text: item.text };
   const { kind, ...rest } = item;
-  // The rest of each member is what the message of that role has.
-  return { role: kind, ...rest } as TranscriptMessage;
+  return { role: kind, ...rest };
 }
 
 function describeAnswer(item: Extract<HistoryItem, { kind: "assistant" }>): TranscriptMessage {

@@ -58,8 +58,11 @@ function retell(item: HistoryItem): AgentEventBody[] {
     const { call_id, tool, output, is_error, images } = item;
     return [{ type: "tool.result", call_id, tool, output, is_error, images: [...images] }];
   }
-  if (item.kind === "summary")
-    return [{ type: "compaction.ended", outcome: "applied", summary: item.text }];
+  if (item.kind === "summary") {
+    const { text: summary, kept_from } = item;
+    const kept = kept_from === undefined ? {} : { kept_from };
+    return [{ type: "compaction.ended", outcome: "applied", summary, ...kept }];
+  }
   if (item.kind === "error") return [{ type: "error", code: item.code, message: item.message }];
   return retellAnswer(item);
 }
