@@ -10,7 +10,6 @@ import { describeModels, describeTools } from "./describe-agent.ts";
 import type { AgentPorts } from "./ports.ts";
 import { chooseFresh, toQueued } from "./sent-messages.ts";
 import type { AgentFold } from "./state/agent-fold.ts";
-import type { HistoryItem } from "./state/history.ts";
 import { applyOverrides, describeAgent } from "./team/describe-team.ts";
 import { loadTeam } from "./team/load-team.ts";
 import type { Team } from "./team/team.ts";
@@ -20,7 +19,7 @@ import { compact } from "./turn/compaction.ts";
 import { MessageQueue } from "./turn/message-queue.ts";
 import { PermissionBook } from "./turn/permission-book.ts";
 import { Questions } from "./turn/questions.ts";
-import { copyHistory, repairCut } from "./turn/repair.ts";
+import { copyHistory, type Inherited, repairCut } from "./turn/repair.ts";
 import type { Actor, Emit, Stage } from "./turn/stage.ts";
 import { runTurn } from "./turn/turn.ts";
 import { Turns } from "./turns.ts";
@@ -33,7 +32,7 @@ export interface AgentStart {
   /** Environment variable → key. */
   readonly keys: Readonly<Record<string, string>>;
   /** What a fork begins with. */
-  readonly inherited?: readonly HistoryItem[] | undefined;
+  readonly inherited?: Inherited | undefined;
 }
 
 type Handlers = {
@@ -185,7 +184,7 @@ function strictest(a: RunLimits, b: RunLimits): RunLimits {
 }
 
 function beginSession(
-  { fold, spec, inherited = [] }: AgentStart,
+  { fold, spec, inherited, ports }: AgentStart,
   team: Team,
   { stage }: Parts,
 ): void {
@@ -200,7 +199,7 @@ function beginSession(
   });
   permissions.begin(spec.permissions, spec.safety ?? team.safety);
   for (const message of team.warnings) emit({ type: "warning", code: "team", message });
-  copyHistory(inherited, fold, emit);
+  if (inherited !== undefined) copyHistory(inherited, { fold, emit, blobs: ports.blobs });
 }
 
 function createHandlers(parts: Parts): Handlers {

@@ -7,7 +7,7 @@ import { type Agent, openAgent } from "#agent/agent.ts";
 import type { AgentPorts, Blobs } from "#agent/ports.ts";
 import { runAgent } from "#agent/run-agent.ts";
 import { AgentFold } from "#agent/state/agent-fold.ts";
-import type { HistoryItem } from "#agent/state/history.ts";
+import type { Inherited } from "#agent/turn/repair.ts";
 import type { Caller } from "#app/caller.ts";
 import { systemClock } from "#base/clock.ts";
 import { isErrno } from "#base/errno.ts";
@@ -247,9 +247,11 @@ async function readFold({ dataDir }: WorkerOptions, sessionId: string): Promise<
 async function readInherited(
   options: WorkerOptions,
   spec: AgentSpec | undefined,
-): Promise<readonly HistoryItem[]> {
-  if (spec?.forked_from === undefined) return [];
+): Promise<Inherited | undefined> {
+  if (spec?.forked_from === undefined) return undefined;
   const { session_id, at } = spec.forked_from;
   const { conversation } = await readFold(options, session_id);
-  return conversation.items.slice(0, at);
+  const { sessions } = locateDataDir(options.dataDir);
+  const blobs = createBlobs(join(sessions, session_id, "blobs"));
+  return { items: conversation.items.slice(0, at), blobs };
 }

@@ -53,6 +53,7 @@ const TEAM = JSON.stringify({
         { when: { last_user_contains: "fail" }, error: { cause: "refused", message: "I refuse." } },
         { when: { last_user_contains: "Say hello to" }, text: "Hello, Ada." },
         { when: { last_user_contains: "Write a summary" }, text: "They talked." },
+        { when: { last_user_contains: "look again", has_images: true }, text: "I see it." },
         { text: "Yes.", repeat: true },
       ],
     },
@@ -355,6 +356,17 @@ describe.each(Object.entries(places))("a runtime: %s", (_name, open) => {
     const { messages } = await runtime.transcript();
     expect(messages.at(-1)).toMatchObject({ role: "summary", text: "They talked." });
     expect((await runToEnd(runtime, "Three.")).at(-1)).toMatchObject({ reason: "done" });
+  });
+
+  test("a fork can show its model the images of before", async () => {
+    await using runtime = await create();
+    // Too large for a line of the log, so it lies in a file beside it.
+    const data_b64 = Buffer.alloc(90_000, "image").toString("base64");
+    const image = { type: "image" as const, media_type: "image/png", data_b64 };
+    await collect(runtime.run([{ content: [image] }]));
+    await using fork = await place.backend.open(await runtime.fork(2));
+    const events = await runToEnd(fork, "look again");
+    expect(eventsOf(events, "message.end")[0]?.text).toBe("I see it.");
   });
 
   test("a fork begins with the first messages and goes its own way", async () => {

@@ -103,9 +103,9 @@ function lifeCalls(parts: Parts) {
   const { options, sessions } = parts;
   const open = async (start: { spec: AgentSpec; title: string; from?: EmbeddedSession }) => {
     const session_id = randomId("ses");
-    const at = start.spec.forked_from?.at;
-    const inherited = start.from?.agent.fold.conversation.items.slice(0, at);
-    const { spec, title } = start;
+    const { spec, title, from } = start;
+    const items = from?.agent.fold.conversation.items.slice(0, spec.forked_from?.at);
+    const inherited = from && items && { items, blobs: from.blobs };
     const { ports, keys } = options;
     const session = await openEmbeddedSession({ ports, keys, session_id, spec, title, inherited });
     sessions.set(session_id, session);

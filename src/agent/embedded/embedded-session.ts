@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type Agent, openAgent } from "#agent/agent.ts";
 import type { AgentPorts, Blobs } from "#agent/ports.ts";
 import { AgentFold } from "#agent/state/agent-fold.ts";
-import type { HistoryItem } from "#agent/state/history.ts";
+import type { Inherited } from "#agent/turn/repair.ts";
 import type { AgentSpec } from "#contract/agent/spec.ts";
 import { LOCAL_WORKSPACE, SessionId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
@@ -17,13 +17,14 @@ export interface EmbeddedStart {
   readonly spec: AgentSpec;
   readonly keys: Readonly<Record<string, string>>;
   readonly title: string;
-  readonly inherited?: readonly HistoryItem[] | undefined;
+  readonly inherited?: Inherited | undefined;
 }
 
 /** An agent session in this process. It lives as long as the process does. */
 export interface EmbeddedSession extends AsyncDisposable {
   readonly agent: Agent;
   readonly events: EventMemory;
+  readonly blobs: Blobs;
   title: string;
   view(): Session;
 }
@@ -32,6 +33,7 @@ export async function openEmbeddedSession(start: EmbeddedStart): Promise<Embedde
   const { ports, spec, keys, inherited } = start;
   const session_id = SessionId.parse(start.session_id);
   const events = new EventMemory();
+  const blobs = createMemoryBlobs();
   const created_at = new Date(ports.clock.now()).toISOString();
   let { title } = start;
   const agent = await openAgent({
@@ -39,7 +41,7 @@ export async function openEmbeddedSession(start: EmbeddedStart): Promise<Embedde
       ...ports,
       session_id,
       output: (event) => events.append(event),
-      blobs: createMemoryBlobs(),
+      blobs,
       rename: async (name) => {
         title = name.slice(0, limits.title_chars);
       },
@@ -52,6 +54,7 @@ export async function openEmbeddedSession(start: EmbeddedStart): Promise<Embedde
   const session = {
     agent,
     events,
+    blobs,
     get title() {
       return title;
     },

@@ -320,7 +320,9 @@ describe("an agent session as its events tell it", () => {
         // A call without a result gets one in the fork.
         const { fold } = write([...all, { kind: "results", most: 1000 }]);
         const fork = new Writer();
-        copyHistory(fold.conversation.items, fork.fold, fork.emit);
+        const { items } = fold.conversation;
+        const blobs = { get: () => undefined, put: () => "" };
+        copyHistory({ items, blobs }, { fold: fork.fold, emit: fork.emit, blobs });
         expect(messagesOf(fork.fold)).toEqual(messagesOf(fold));
       }),
       { numRuns: 200 },

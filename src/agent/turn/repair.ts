@@ -1,6 +1,8 @@
+import type { Blobs } from "#agent/ports.ts";
 import type { AgentFold } from "#agent/state/agent-fold.ts";
 import type { HistoryItem } from "#agent/state/history.ts";
 import type { AgentEventBody, AgentEventOf } from "#contract/agent/events.ts";
+import type { MessagePart } from "#contract/agent/message.ts";
 import type { Emit } from "./stage.ts";
 
 const CUT = "The worker ended in the middle of this call; whether it took effect is not known.";
@@ -42,21 +44,42 @@ function of(subagentId: string | undefined) {
   return subagentId === undefined ? {} : { subagent_id: subagentId };
 }
 
-/** Writes a history down again, as the beginning of another session. */
-export function copyHistory(items: readonly HistoryItem[], fold: AgentFold, emit: Emit): void {
-  for (const item of items) for (const event of retell(item)) emit(event);
+/** The history of another session, and where its images lie. */
+export interface Inherited {
+  readonly items: readonly HistoryItem[];
+  readonly blobs: Pick<Blobs, "get">;
+}
+
+/** Writes a history down again, as the beginning of another session, which may outlive the first. */
+export function copyHistory(
+  { items, blobs: theirs }: Inherited,
+  { fold, emit, blobs }: { readonly fold: AgentFold; readonly emit: Emit; readonly blobs: Blobs },
+): void {
+  const keep = (part: MessagePart) => keepCopy(part, { theirs, blobs });
+  for (const item of items) for (const event of retell(item, keep)) emit(event);
   for (const { call_id, tool } of fold.conversation.openCalls)
     emit({ type: "tool.result", call_id, tool, output: FORKED, is_error: true });
 }
 
-function retell(item: HistoryItem): AgentEventBody[] {
+/** One that is gone stays a name, and whoever reads it says so. */
+function keepCopy(
+  part: MessagePart,
+  { theirs, blobs }: { readonly theirs: Pick<Blobs, "get">; readonly blobs: Blobs },
+): MessagePart {
+  if (part.type !== "image" || part.blob === undefined) return part;
+  const data_b64 = theirs.get(part.blob);
+  return data_b64 === undefined ? part : { ...part, blob: blobs.put(data_b64) };
+}
+
+function retell(item: HistoryItem, keep: (part: MessagePart) => MessagePart): AgentEventBody[] {
   if (item.kind === "user") {
-    const { message_id, content, origin, framing } = item;
-    return [{ type: "message.user", message_id, content: [...content], origin, framing }];
+    const { message_id, origin, framing } = item;
+    return [{ type: "message.user", message_id, content: item.content.map(keep), origin, framing }];
   }
   if (item.kind === "tool") {
-    const { call_id, tool, output, is_error, images } = item;
-    return [{ type: "tool.result", call_id, tool, output, is_error, images: [...images] }];
+    const { call_id, tool, output, is_error } = item;
+    const images = item.images.map(keep);
+    return [{ type: "tool.result", call_id, tool, output, is_error, images }];
   }
   if (item.kind === "summary") {
     const { text: summary, kept_from } = item;
