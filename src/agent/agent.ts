@@ -99,7 +99,10 @@ function firstModel(team: Team, { agent, model_overrides = {} }: AgentSpec): str
   return model_overrides[agent] ?? model_overrides["*"] ?? getDefinition(team, agent).model;
 }
 
-/** Adds what every event has, and lets the session be what its events say before anybody else reads them. */
+/**
+ * Adds what every event has. It is written first: what the log does not take has not happened, or the session would be
+ * another in its next life.
+ */
 function createEmit({ clock, session_id, output }: AgentPorts, fold: AgentFold): Emit {
   return (body: AgentEventBody) => {
     const { turn_id } = fold;
@@ -110,8 +113,8 @@ function createEmit({ clock, session_id, output }: AgentPorts, fold: AgentFold):
       session_id,
       // The spread of a union keeps each member's own fields.
     } as AgentEvent;
-    fold.apply(event);
     output(event);
+    fold.apply(event);
   };
 }
 

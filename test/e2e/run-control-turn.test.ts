@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openAgent } from "#agent/agent.ts";
 import { openEmbeddedBackend } from "#agent/embedded/embedded-backend.ts";
+import type { AgentPorts } from "#agent/ports.ts";
 import { AgentFold } from "#agent/state/agent-fold.ts";
 import { systemClock } from "#base/clock.ts";
 import { silentLogger } from "#base/logger.ts";
@@ -118,37 +119,89 @@ describe("8.5 a turn ends on every path, with exactly one end", () => {
     expect(eventsOf(events, "tool.result")[0]).toMatchObject({ is_error: true });
   });
 
+  /** A session that is nothing but its events; `ports` are what is wrong with its place. */
+  async function openAlone(yaml: string, work_dir: string, ports: Partial<AgentPorts>) {
+    await using stack = new AsyncDisposableStack();
+    const memories = stack.use(openTestMemories());
+    const events: AnyEvent[] = [];
+    const session_id = "ses_0000000000000001";
+    const agent = stack.use(
+      await openAgent({
+        fold: new AgentFold(session_id),
+        keys: {},
+        spec: { yaml, name: "t", base_dir: work_dir, work_dir, agent: "root" },
+        ports: {
+          ...{ session_id, clock: systemClock, log: silentLogger, version: "test", env: {} },
+          ...{ tools: {} as never, openMemory: (team) => memories.of(team), home: work_dir },
+          output: (event) => void events.push(event),
+          rename: async () => undefined,
+          blobs: { put: () => "", get: () => undefined },
+          ...ports,
+        },
+      }),
+    );
+    const owned = stack.move();
+    const run = async () => {
+      await agent.handle("messages", { messages: say("Go.") });
+      await waitFor("the end", () => eventsOf(events, "turn.ended").length > 0);
+    };
+    return { agent, events, run, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  }
+
+  /** Too large for a line of the log. */
+  function writeImage(path: string): void {
+    const png = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(100_000)]);
+    writeFileSync(path, png);
+  }
+
+  const fullDisk = {
+    put: () => {
+      throw new Error("no space left on device");
+    },
+    get: () => undefined,
+  };
+  const read = (path: string) => ["read_file", { path }] as const;
+
   test("a disk that takes no more in the middle of calls ends the turn, and every call has its result", async () => {
     using temp = openTempDir();
-    using memories = openTestMemories();
-    const png = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(100_000)]);
-    writeFileSync(join(temp.path, "big.png"), png);
-    const events: AnyEvent[] = [];
-    const read = (path: string) => ["read_file", { path }] as const;
+    writeImage(join(temp.path, "big.png"));
     const yaml = scripted([calls(read("big.png"), write("behind.txt")), DONE], FILES);
-    const session_id = "ses_0000000000000001";
-    await using agent = await openAgent({
-      fold: new AgentFold(session_id),
-      keys: {},
-      spec: { yaml, name: "t", base_dir: temp.path, work_dir: temp.path, agent: "root" },
-      ports: {
-        ...{ session_id, clock: systemClock, log: silentLogger, version: "test", env: {} },
-        ...{ tools: {} as never, openMemory: (team) => memories.of(team), home: temp.path },
-        output: (event) => void events.push(event),
-        rename: async () => undefined,
-        blobs: {
-          put: () => {
-            throw new Error("no space left on device");
-          },
-          get: () => undefined,
-        },
-      },
-    });
-    await agent.handle("messages", { messages: say("Go.") });
+    await using alone = await openAlone(yaml, temp.path, { blobs: fullDisk });
+    await alone.run();
+    expectWhole(alone.events, "error");
+    expect(eventsOf(alone.events, "tool.result")).toHaveLength(2);
+    expect(alone.agent.fold.conversation.openCalls).toEqual([]);
+  });
+
+  test("a call whose result cannot be kept does not take those beside it along", async () => {
+    using temp = openTempDir();
+    writeImage(join(temp.path, "big.png"));
+    // More than it takes to end the turn.
+    for (let n = 0; n < 300; n += 1) writeFileSync(join(temp.path, `${n}.txt`), "");
+    const yaml = scripted([calls(read("big.png"), ["glob", { pattern: "*.txt" }]), DONE], FILES);
+    await using alone = await openAlone(yaml, temp.path, { blobs: fullDisk });
+    await alone.run();
+    expectWhole(alone.events, "error");
+    const found = eventsOf(alone.events, "tool.result").find(({ tool }) => tool === "glob");
+    expect(found).toMatchObject({ is_error: false, output: expect.stringContaining("299.txt") });
+  });
+
+  test("what the log does not take has not happened", async () => {
+    using temp = openTempDir();
+    writeFileSync(join(temp.path, "long.txt"), "long ".repeat(1000));
+    const events: AnyEvent[] = [];
+    const output = (event: AnyEvent) => {
+      if (JSON.stringify(event).length > 5000) throw new Error("a line has no room for it");
+      events.push(event);
+    };
+    const yaml = scripted([calls(read("long.txt"), write("behind.txt")), DONE], FILES);
+    await using alone = await openAlone(yaml, temp.path, { output });
+    await alone.agent.handle("messages", { messages: say("Go.") });
     await waitFor("the end", () => eventsOf(events, "turn.ended").length > 0);
     expectWhole(events, "error");
-    expect(eventsOf(events, "tool.result")).toHaveLength(2);
-    expect(agent.fold.conversation.openCalls).toEqual([]);
+    const told = new AgentFold("ses_0000000000000001");
+    for (const event of events) told.apply(event);
+    expect(alone.agent.fold.conversation.items).toEqual(told.conversation.items);
   });
 
   test("what was said before the model failed stays, and what it called was never made", async () => {

@@ -23,8 +23,11 @@ const NO_OUTPUT = "(no output)";
  * read, or that send sub-agents out, run at once; the others one after the other.
  */
 export async function runCalls(actor: Actor, stage: Stage): Promise<void> {
-  for (const batch of batchesOf(actor))
-    await Promise.all(batch.map((call) => runCall(call, actor, stage)));
+  for (const batch of batchesOf(actor)) {
+    // A result that cannot be written ends the turn, but not before those beside it have theirs.
+    const ended = await Promise.allSettled(batch.map((call) => runCall(call, actor, stage)));
+    for (const each of ended) if (each.status === "rejected") throw each.reason;
+  }
 }
 
 /** Results for calls that will not be made. */
