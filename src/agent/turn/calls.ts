@@ -59,8 +59,7 @@ export function listTools({ cast }: Pick<Actor, "cast">): readonly CallableTool[
 
 function batchesOf(actor: Actor): OpenCall[][] {
   const tools = new Map(listTools(actor).map((tool) => [tool.name, tool]));
-  const isFree = ({ tool }: OpenCall) =>
-    tool === "transfer_task" || tools.get(tool)?.hints.read_only === true;
+  const isFree = ({ tool }: OpenCall) => tools.get(tool)?.hints.read_only === true;
   const batches: OpenCall[][] = [];
   for (const call of actor.conversation.openCalls) {
     const last = batches.at(-1);
@@ -167,8 +166,9 @@ async function askPerson(
 
 function execute(call: ToolCall, actor: Actor, stage: Stage): Promise<ToolOutcome> {
   const { call_id, tool } = call;
-  if (isDelegation(tool)) return runDelegation(call, actor, stage);
+  // A server may call a tool of its own by one of the team's names: then that one is listed, and that one is meant.
   const found = actor.cast.toolbox.find(tool);
+  if (found === undefined && isDelegation(tool)) return runDelegation(call, actor, stage);
   if (found === undefined) return Promise.resolve(refuse(describeUnknown(tool, actor)));
   const context: ToolContext = {
     signal: actor.signal,
