@@ -9,6 +9,8 @@ export const CALL_SILENT_MS = 10 * 60 * 1000;
 /** What comes faster is not told: each report is an event. */
 const REPORT_EVERY_MS = 200;
 const QUESTION_CHARS = 64 * 1024;
+/** Of one call, that wait for a person at the same time. */
+export const QUESTIONS_MOST = 8;
 
 /** One call, from its request to its answer. */
 export class CallInFlight {
@@ -18,6 +20,8 @@ export class CallInFlight {
   #timer: Disposable | undefined;
   #reportedAt: number | undefined;
   #asking = 0;
+  #lastAsked: Promise<unknown> = Promise.resolve();
+  #isOver = false;
   #problem: string | undefined;
 
   constructor(context: ToolContext, clock: Clock) {
@@ -45,11 +49,19 @@ export class CallInFlight {
     this.#context.report((message ?? counted).slice(0, limits.detail_chars));
   }
 
+  get canAsk(): boolean {
+    return this.#asking < QUESTIONS_MOST;
+  }
+
+  /** One at a time: to who asks people, two questions of the same call are the same one. */
   async ask(question: Question): Promise<Answer> {
     this.#asking += 1;
     this.#waitOn();
+    const answer = this.#lastAsked.then(() => this.#askNow(question));
+    // A question that failed is not why the next one should.
+    this.#lastAsked = answer.catch(() => undefined);
     try {
-      return await this.#context.elicit(question);
+      return await answer;
     } finally {
       this.#asking -= 1;
       this.#waitOn();
@@ -62,14 +74,18 @@ export class CallInFlight {
   }
 
   end(): void {
-    // A question that is answered later must not set the timer again.
-    this.#asking += 1;
+    this.#isOver = true;
     this.#waitOn();
+  }
+
+  async #askNow(question: Question): Promise<Answer> {
+    return this.#isOver ? { action: "decline" } : await this.#context.elicit(question);
   }
 
   #waitOn(): void {
     this.#timer?.[Symbol.dispose]();
-    if (this.#asking > 0) return;
+    // A question that is answered after the end must not set the timer again.
+    if (this.#asking > 0 || this.#isOver) return;
     const minutes = CALL_SILENT_MS / 60_000;
     this.#timer = this.#clock.timer(CALL_SILENT_MS, () =>
       this.giveUp(`nothing was heard of the call for ${minutes} minutes; it was cancelled`),
@@ -99,11 +115,14 @@ export class CallsInFlight {
     call.end();
   }
 
-  /** With no call, or with several, it is declined: a person must not answer it as part of another call. */
+  /**
+   * With no call, or with several, it is declined: a person must not answer it as part of another call. So is one of a
+   * call that has too many waiting.
+   */
   async answer(question: Question): Promise<Answer> {
     const [call, ...others] = this.#calls;
     const isTooLong = JSON.stringify(question).length > QUESTION_CHARS;
-    if (call === undefined || others.length > 0 || isTooLong) {
+    if (call?.canAsk !== true || others.length > 0 || isTooLong) {
       this.#log.warn("a question of an MCP server was declined", { calls: this.#calls.size });
       return { action: "decline" };
     }
