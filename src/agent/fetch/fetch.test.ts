@@ -97,6 +97,28 @@ test("a text in other letters is decoded as it says", async () => {
   expect((await open()("fetch", { url: odd.url })).output).toContain("plain");
 });
 
+test.each([
+  ["a redirect to nowhere", { location: "ftp://127.0.0.1/" }, "only http and https"],
+  ["a redirect with a password", { location: "http://a:b@127.0.0.1/" }, "name and password"],
+  ["an unknown packing", { "content-encoding": "zip" }, "packed as zip"],
+  ["a packing of a strange name", { "content-encoding": "constructor" }, "packed as"],
+])("%s is refused, and its connection is closed", async (_what, headers, why) => {
+  let closed = 0;
+  await using server = await openServer((request, response) => {
+    request.socket.on("close", () => {
+      closed += 1;
+    });
+    response.writeHead("location" in headers ? 302 : 200, headers);
+    // Without an end: it is for the one who asked to leave.
+    response.write("x".repeat(100));
+  });
+  expect(await open()("fetch", { url: server.url })).toMatchObject({
+    is_error: true,
+    output: expect.stringMatching(new RegExp(`^invalid_request: .*${why}`)),
+  });
+  await waitFor("the end of the connection", () => closed === 1);
+});
+
 test("an error page is an error with its text", async () => {
   await using server = await openServer((_request, response) => {
     response.writeHead(404, { "content-type": "text/plain" });

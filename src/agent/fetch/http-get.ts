@@ -62,10 +62,14 @@ export async function httpGet(
   for (let redirects = 0; redirects <= REDIRECTS; redirects += 1) {
     checkHost(url, policy);
     const response = await send(url, policy, signal);
-    const next = nextOf(response, url);
-    if (next === undefined) return await receive(response, url, signal);
-    response.destroy();
-    url = next;
+    try {
+      const next = nextOf(response, url);
+      if (next === undefined) return await receive(response, url, signal);
+      url = next;
+    } finally {
+      // A connection that nobody reads from would stay.
+      response.destroy();
+    }
   }
   throw new Fault("invalid_request", `url: more than ${REDIRECTS} redirects, the last to ${url}`);
 }
@@ -161,8 +165,6 @@ async function receive(response: IncomingMessage, url: URL, signal: AbortSignal)
     }
   } catch (error) {
     if (signal.aborted || !wire.isFull) throw asRefusal(error, url, signal);
-  } finally {
-    response.destroy();
   }
   return {
     url: url.href,
@@ -198,11 +200,9 @@ function createCounter(): Counter {
 
 function unpack(response: IncomingMessage, { stream }: Counter): Readable {
   const encoding = (response.headers["content-encoding"] ?? "").trim().toLowerCase();
-  const unpacker = unpackers[encoding];
-  if (unpacker === undefined) {
-    response.destroy();
+  const unpacker = Object.hasOwn(unpackers, encoding) ? unpackers[encoding] : undefined;
+  if (unpacker === undefined)
     throw wrong(`the answer is packed as ${encoding}, which was not asked for`);
-  }
   // Whichever part fails ends the others; who reads the last one hears of it.
   const heard = () => undefined;
   return pipeline(response, stream, unpacker(), heard);
