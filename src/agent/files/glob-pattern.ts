@@ -12,7 +12,13 @@ export function parseGlob(glob: string): RegExp {
   const whole = glob.replace(/^\.\//, "").replace(/^\/+/, "");
   if (whole === "") throw refused("pattern: it is empty");
   const anywhere = whole.includes("/") ? "" : "(?:.*/)?";
-  return new RegExp(`^${anywhere}${translate(whole)}$`, "s");
+  try {
+    return new RegExp(`^${anywhere}${translate(whole)}$`, "s");
+  } catch (error) {
+    // All that is left to be wrong is a range, as in [z-a].
+    if (error instanceof SyntaxError) throw refused("pattern: a range in [] ends before it begins");
+    throw error;
+  }
 }
 
 const TOKEN = /\*\*\/|\*\*|\*|\?|\[!?\]?[^\]]*\]|\{|\}|,|\\.|./gsu;
