@@ -154,6 +154,7 @@ function openToolsets(definition: AgentDefinition, deps: CastingDeps): ToolboxEn
     config: definition.skills,
     work_dir,
     home: ports.home,
+    log: ports.log,
   });
   return [...entries, { toolset: skills, only: undefined, instruction: undefined }];
 }

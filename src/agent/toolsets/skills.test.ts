@@ -18,7 +18,8 @@ function openTree(files: Readonly<Record<string, string>> = {}) {
   mkdirSync(at("repo/.git"));
   mkdirSync(at("home"));
   for (const [path, text] of Object.entries(files)) write(path, text);
-  const search = { config: true, work_dir: at("repo/deep/er"), home: at("home") } as const;
+  const place = { work_dir: at("repo/deep/er"), home: at("home"), log: silentLogger };
+  const search = { config: true, ...place } as const;
   return { at, write, search, [Symbol.dispose]: () => dir[Symbol.dispose]() };
 }
 

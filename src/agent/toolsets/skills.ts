@@ -5,7 +5,7 @@ import * as z from "zod";
 import { decodeText, readBytes } from "#agent/files/file-content.ts";
 import { createFileScope, openPlace } from "#agent/files/file-scope.ts";
 import { messageOf } from "#base/errno.ts";
-import { type Logger, silentLogger } from "#base/logger.ts";
+import type { Logger } from "#base/logger.ts";
 import type { SkillCard } from "#contract/agent/views.ts";
 
 /** Where people keep skills, in the work tree and at home. */
@@ -31,16 +31,11 @@ export interface SkillSearch {
   readonly config: true | readonly string[];
   readonly work_dir: string;
   readonly home: string;
-  readonly log?: Logger;
+  readonly log: Logger;
 }
 
 /** A skill is a folder with a SKILL.md; of two with the same name the nearer one counts. */
-export function findSkills({
-  config,
-  work_dir,
-  home,
-  log = silentLogger,
-}: SkillSearch): SkillCard[] {
+export function findSkills({ config, work_dir, home, log }: SkillSearch): SkillCard[] {
   const places = config === true ? listPlaces(work_dir, home) : listNamed(config, work_dir, home);
   const found = new Map<string, SkillCard>();
   for (const place of places) {
