@@ -10,7 +10,7 @@ import { describeModels, describeTools } from "./describe-agent.ts";
 import type { AgentPorts } from "./ports.ts";
 import { chooseFresh, toQueued } from "./sent-messages.ts";
 import type { AgentFold } from "./state/agent-fold.ts";
-import { applyOverrides, describeAgent } from "./team/describe-team.ts";
+import { applyOverrides, describeAgent, modelOf } from "./team/describe-team.ts";
 import { loadTeam } from "./team/load-team.ts";
 import type { Team } from "./team/team.ts";
 import { Background } from "./turn/background.ts";
@@ -69,7 +69,10 @@ export async function openAgent(start: AgentStart): Promise<Agent> {
   const emit = createEmit(ports, fold);
   const parts = openParts(start, team, { emit, stack });
   // The first life refuses a model without its key; a later one can still be read and told what to do.
-  if (isNew) parts.models.chain({ model: firstModel(team, spec), fallbacks: [] });
+  if (isNew) {
+    const model = modelOf(getDefinition(team, spec.agent), spec.model_overrides ?? {});
+    parts.models.chain({ model, fallbacks: [] });
+  }
   if (isNew) beginSession(start, team, parts);
   else if (fold.isCut) repairCut(fold, emit);
   parts.turns.introduce();
@@ -93,10 +96,6 @@ export async function openAgent(start: AgentStart): Promise<Agent> {
       await owned.disposeAsync();
     },
   };
-}
-
-function firstModel(team: Team, { agent, model_overrides = {} }: AgentSpec): string {
-  return model_overrides[agent] ?? model_overrides["*"] ?? getDefinition(team, agent).model;
 }
 
 /**

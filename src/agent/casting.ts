@@ -5,6 +5,7 @@ import { Fault } from "#contract/fault.ts";
 import type { Model, Models } from "#model/model.ts";
 import type { AgentPorts } from "./ports.ts";
 import type { AgentFold } from "./state/agent-fold.ts";
+import { modelOf } from "./team/describe-team.ts";
 import { buildInstruction } from "./team/instruction.ts";
 import { type PromptFile, readPromptFiles } from "./team/prompt-files.ts";
 import type { AgentDefinition, Team, ToolsetType } from "./team/team.ts";
@@ -83,11 +84,6 @@ export function getDefinition({ agents }: Team, name: string): AgentDefinition {
     `there is no agent ${JSON.stringify(name)} in this team; there are ${names.join(", ")}`,
     { details: { agent: name, agents: names } },
   );
-}
-
-/** The model that an agent uses now, by its name in the file or as `provider/model`. */
-export function modelOf({ name, model }: AgentDefinition, overrides: ModelOverrides): string {
-  return overrides[name] ?? overrides["*"] ?? model;
 }
 
 function chainOf(definition: AgentDefinition, overrides: ModelOverrides, models: Models): Model {

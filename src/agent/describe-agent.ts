@@ -1,5 +1,5 @@
 import type { ModelCard, ToolCard } from "#contract/agent/views.ts";
-import { modelOf } from "./casting.ts";
+import { modelOf } from "./team/describe-team.ts";
 import type { AgentDefinition } from "./team/team.ts";
 import { listTools } from "./turn/calls.ts";
 import type { Cast, Stage } from "./turn/stage.ts";

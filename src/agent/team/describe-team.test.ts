@@ -2,7 +2,13 @@ import { describe, expect, test } from "vitest";
 import { TeamSummary } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
-import { applyOverrides, describeTeam, keyNamesOf, modelReferences } from "./describe-team.ts";
+import {
+  applyOverrides,
+  describeTeam,
+  keyNamesOf,
+  modelOf,
+  modelReferences,
+} from "./describe-team.ts";
 import { loadTeam } from "./load-team.ts";
 
 const team = loadTeam({
@@ -24,6 +30,13 @@ models:
 providers:
   local: { base_url: "http://127.0.0.1:8000/v1", token_key: LOCAL_KEY }
 `,
+});
+
+test("an agent's model is the one chosen for it, for all, or its own, whatever it is called", () => {
+  const agent = { name: "constructor", model: "own" };
+  expect(modelOf(agent, {})).toBe("own");
+  expect(modelOf(agent, { "*": "any", other: "no" })).toBe("any");
+  expect(modelOf(agent, { "*": "any", constructor: "chosen" })).toBe("chosen");
 });
 
 describe("a summary", () => {

@@ -66,10 +66,18 @@ export function applyOverrides(
   }
   const agents = team.agents.map((agent) => ({
     ...agent,
-    model: ownValue(model_overrides, agent.name) ?? model_overrides[EVERY_AGENT] ?? agent.model,
+    model: modelOf(agent, model_overrides),
     prompt_files: mergeFiles(agent, prompt_files),
   }));
   return { ...team, agents };
+}
+
+/** The model that an agent uses now, by its name in the file or as `provider/model`. */
+export function modelOf(
+  { name, model }: Pick<AgentDefinition, "name" | "model">,
+  overrides: ModelOverrides,
+): string {
+  return ownValue(overrides, name) ?? overrides[EVERY_AGENT] ?? model;
 }
 
 function mergeFiles(agent: AgentDefinition, added: readonly string[]): string[] {
@@ -100,6 +108,7 @@ function refuse(message: string, suggestion: string | undefined): never {
   });
 }
 
+/** An agent may be called as something that every object has. */
 function ownValue(map: ModelOverrides, key: string): string | undefined {
   return Object.hasOwn(map, key) ? map[key] : undefined;
 }
