@@ -144,13 +144,16 @@ export class Lifecycle implements AsyncDisposable {
     const { promise: over, resolve } = Promise.withResolvers<void>();
     this.#enter({ kind: "starting", stop, over });
     try {
-      const { connection, tools } = await this.#connect(stop.signal);
+      // Also when we end: a restart that is under way is waited for.
+      const ended = AbortSignal.any([stop.signal, this.#end.signal]);
+      const { connection, tools } = await this.#connect(ended);
       this.#tools = tools;
       this.#instruction = connection.instruction;
       this.#enter({ kind: "ready", connection });
       if (this.#isStale) this.#refresh();
     } catch (error) {
-      if (stop.signal.aborted) this.#enter({ kind: "stopped", problem: undefined });
+      if (stop.signal.aborted || this.#end.signal.aborted)
+        this.#enter({ kind: "stopped", problem: undefined });
       else this.#fail(messageOf(error), { canComeBack: this.#failures > 0 });
     } finally {
       resolve();

@@ -220,6 +220,19 @@ test("a start that is waited for ends with the toolset", async () => {
   await waitFor("its end", () => findProcesses(dir.path).length === 0);
 });
 
+test("a restart that is waited for ends with the toolset, not with the server's time to answer", async () => {
+  using dir = openTempDir();
+  const clock = new ManualClock();
+  const mcp = openMcpToolset({ server: raw("wedged", dir.path), clock });
+  const restarted = mcp.toolset.restart();
+  await waitFor("it runs", () => findProcesses(dir.path).length > 0);
+  await settle(mcp.toolset[Symbol.asyncDispose](), clock);
+  await restarted;
+  expect(mcp.states).not.toContain("failed");
+  // The clock of the test may be faster than the kernel.
+  await waitFor("its end", () => findProcesses(dir.path).length === 0);
+});
+
 test("what is no message on stdout is passed over", async () => {
   await using mcp = await startMcpToolset({ server: stdioServer("mcp-server-stdio", ["noisy"]) });
   expect(mcp.toolset.state).toBe("ready");
