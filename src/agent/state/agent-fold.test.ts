@@ -283,8 +283,9 @@ describe("an agent session as its events tell it", () => {
           elicitations: [],
           partial: null,
         });
-        for (const { ended } of fold.subagents.values()) expect(ended).toBeDefined();
+        expect(fold.subagents.size).toBe(0);
         const count = (type: string) => log.filter((event) => event.type === type).length;
+        expect(count("subagent.ended")).toBe(count("subagent.started"));
         expect(count("turn.ended")).toBe(count("turn.started"));
       }),
       { numRuns: 200 },

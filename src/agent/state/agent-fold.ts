@@ -21,15 +21,6 @@ const known = new Set<string>(agentEventTypes);
 const NOTHING_USED: Usage = { input_tokens: 0, output_tokens: 0, cost: 0 };
 export const DEFAULT_SAFETY: SafetyMode = "balanced";
 
-/** Which helpers an agent has sent out. */
-export interface SubagentState {
-  readonly subagent_id: string;
-  readonly name: string;
-  readonly task: string;
-  readonly background: boolean;
-  ended: { readonly outcome: "done" | "failed" | "stopped"; readonly text: string } | undefined;
-}
-
 /**
  * An agent session as its events tell it. The worker that goes on with it and everybody who looks at it make it from
  * the same log by the same code, so they cannot disagree, and a session without a worker can be read like any other.
@@ -39,7 +30,8 @@ export class AgentFold {
   readonly conversation = new Conversation();
   readonly approvals = new Map<string, PendingApproval>();
   readonly elicitations = new Map<string, PendingElicitation>();
-  readonly subagents = new Map<string, SubagentState>();
+  /** Helpers that are at work: id → the agent's name. */
+  readonly subagents = new Map<string, string>();
   readonly keys = new RememberedKeys(limits.input_ids_remembered);
   readonly #queue: QueuedMessage[] = [];
   readonly #toolState: { tool: string; state: AgentEventOf<"tool.result">["state"] }[] = [];
@@ -240,13 +232,9 @@ export class AgentFold {
   #applySubagents(event: AgentEvent): void {
     const { subagent_id } = event;
     if (subagent_id === undefined) return;
-    if (event.type === "subagent.started") {
-      const { name, task, background } = event;
-      this.subagents.set(subagent_id, { subagent_id, name, task, background, ended: undefined });
-    } else if (event.type === "subagent.ended") {
-      const { outcome, text } = event;
-      const subagent = this.subagents.get(subagent_id);
-      if (subagent !== undefined) subagent.ended = { outcome, text };
+    if (event.type === "subagent.started") this.subagents.set(subagent_id, event.name);
+    else if (event.type === "subagent.ended") {
+      this.subagents.delete(subagent_id);
       this.#dropQuestions(subagent_id);
     }
   }

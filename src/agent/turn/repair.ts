@@ -25,9 +25,8 @@ export function repairCut(fold: AgentFold, emit: Emit): void {
       ...{ type: "elicitation.resolved", elicitation_id, action: "cancel", by: "interrupt" },
       ...of(subagent_id),
     });
-  for (const { subagent_id, name, ended } of fold.subagents.values())
-    if (ended === undefined)
-      emit({ type: "subagent.ended", subagent_id, name, outcome: "failed", text: CUT });
+  for (const [subagent_id, name] of fold.subagents)
+    emit({ type: "subagent.ended", subagent_id, name, outcome: "failed", text: CUT });
   if (turn_id === undefined) return;
   const message = "the worker ended in the middle of the turn";
   under({ type: "turn.ended", reason: "interrupted", message });
