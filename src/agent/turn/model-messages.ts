@@ -91,23 +91,17 @@ function toContent(parts: readonly MessagePart[], source: MessageSource): ModelC
   });
 }
 
-const framings: Readonly<Record<Framing, readonly [string, string] | undefined>> = {
+const framings: Readonly<Record<Framing, string | undefined>> = {
   plain: undefined,
-  instruction: [
+  instruction:
     "The user says this while you work. Finish the step that you are at, then follow it:",
-    "",
-  ],
-  replacement: [
-    "The user has changed their mind. Abandon what you are doing and do this instead:",
-    "",
-  ],
+  replacement: "The user has changed their mind. Abandon what you are doing and do this instead:",
 };
 
-/** Around what was said, so that images stay where they are. */
+/** Before what was said, so that images stay where they are. */
 function frame(content: ModelContent[], framing: Framing): ModelContent[] {
-  const around = framings[framing];
-  if (around === undefined) return content;
-  return [{ type: "text", text: around[0] }, ...content];
+  const text = framings[framing];
+  return text === undefined ? content : [{ type: "text", text }, ...content];
 }
 
 function frameSummary(summary: string): string {
