@@ -71,9 +71,18 @@ test("a reader that is behind, an abort and nonsense each end the connection", a
   const ending = new AbortController();
   const aborted = open({ signal: ending.signal });
   ending.abort();
-  const nonsense = open();
-  nonsense.socket.sayRaw("no JSON");
-  for (const { terminals, socket } of [behind, aborted, nonsense]) {
+  const badData = { session_id: "ses_a", offset: 0, data_b64: "?" };
+  const nonsense = [
+    "no JSON",
+    JSON.stringify({ type: "terminal.exit", payload: null }),
+    JSON.stringify({ type: "terminal.data", payload: badData }),
+    JSON.stringify({ type: "terminal.data", payload: {} }),
+  ].map((message) => {
+    const opened = open();
+    opened.socket.sayRaw(message);
+    return opened;
+  });
+  for (const { terminals, socket } of [behind, aborted, ...nonsense]) {
     expect((await Array.fromAsync(terminals)).at(-1)).toMatchObject({ type: "lost" });
     expect(socket.readyState).toBe(3);
   }

@@ -1,7 +1,7 @@
 import { Fault, fromFaultBody } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { TerminalClientFrame, TerminalServerFrame } from "#contract/terminal-frames.ts";
-import { fromBase64, toBase64 } from "./base64.ts";
+import { findBase64, toBase64 } from "./base64.ts";
 import { Connection } from "./connection.ts";
 import { EventQueue } from "./event-queue.ts";
 import { createId } from "./random-id.ts";
@@ -145,10 +145,10 @@ export class Terminals implements AsyncIterable<TerminalsEvent>, AsyncDisposable
   #receive(message: unknown): boolean {
     const parsed = typeof message === "string" ? parseObject(message) : undefined;
     if (typeof parsed?.type !== "string" || typeof parsed.payload !== "object") return false;
+    if (parsed.payload === null) return false;
     // The server made it by the schema of the contract; checking it again would need all of zod.
     const frame = parsed as TerminalServerFrame;
-    if (!this.#answer(frame)) this.#tell(frame);
-    return true;
+    return this.#answer(frame) || this.#tell(frame);
   }
 
   #answer({ type, payload }: TerminalServerFrame): boolean {
@@ -161,11 +161,13 @@ export class Terminals implements AsyncIterable<TerminalsEvent>, AsyncDisposable
     return true;
   }
 
-  #tell(frame: TerminalServerFrame): void {
+  /** False for bytes that are none. */
+  #tell(frame: TerminalServerFrame): boolean {
     switch (frame.type) {
       case "terminal.data": {
         const { session_id, offset, data_b64 } = frame.payload;
-        const bytes = fromBase64(data_b64);
+        const bytes = findBase64(data_b64);
+        if (bytes === undefined) return false;
         this.#events.push({ type: frame.type, session_id, offset, bytes }, bytes.length);
         break;
       }
@@ -190,6 +192,7 @@ export class Terminals implements AsyncIterable<TerminalsEvent>, AsyncDisposable
     }
     if (this.#events.cost > (this.#options.queueBytes ?? QUEUE_BYTES))
       this.#connection.drop("the reader is too far behind");
+    return true;
   }
 
   #end(code: number, reason: string): void {

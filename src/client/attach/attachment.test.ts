@@ -266,15 +266,18 @@ test("a session that ends takes its listener off the signal", async () => {
   expect(getEventListeners(signal, "abort")).toHaveLength(0);
 });
 
-test("a message that is no frame costs the connection, and one of an unknown type nothing", async () => {
-  await using at = open({});
-  const socket = await at.socket(0);
-  socket.say(connected({}));
-  socket.sayRaw('{"type":"of tomorrow"}');
-  socket.sayRaw("no JSON");
-  const last = (await at.next(2))[1];
-  expect(last).toMatchObject({ type: "lost", reason: "the server sent what is no frame" });
-});
+test.each(["no JSON", '{"type":"stdout","offset":0,"encoding":"base64","data":"?"}'])(
+  "a message that is no frame costs the connection, and one of an unknown type nothing: %s",
+  async (message) => {
+    await using at = open({});
+    const socket = await at.socket(0);
+    socket.say(connected({}));
+    socket.sayRaw('{"type":"of tomorrow"}');
+    socket.sayRaw(message);
+    const last = (await at.next(2))[1];
+    expect(last).toMatchObject({ type: "lost", reason: "the server sent what is no frame" });
+  },
+);
 
 test("a server that falls silent is left", async () => {
   await using at = open({ pingMs: 10 });

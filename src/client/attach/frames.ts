@@ -1,4 +1,4 @@
-import { fromBase64 } from "#client/base64.ts";
+import { findBase64 } from "#client/base64.ts";
 import { parseObject } from "#client/refusal.ts";
 import { channelName, type OutputChannel } from "#contract/channels.ts";
 import type { ServerFrame } from "#contract/frames.ts";
@@ -28,8 +28,8 @@ export function decodeMessage(message: unknown): Received | undefined {
   const known = frame as ServerFrame;
   if (known.type !== "stdout" && known.type !== "stderr") return known;
   const { type: channel, offset, data, encoding } = known;
-  const bytes = encoding === "base64" ? fromBase64(data) : new TextEncoder().encode(data);
-  return { type: "output", channel, offset, bytes };
+  const bytes = encoding === "base64" ? findBase64(data) : new TextEncoder().encode(data);
+  return bytes && { type: "output", channel, offset, bytes };
 }
 
 function decodeBinary(buffer: ArrayBuffer): OutputEvent | undefined {
