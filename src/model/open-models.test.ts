@@ -285,6 +285,17 @@ describe("a chain", () => {
     expect(asked.text).toBe("hello");
   });
 
+  test("asks a model whose key has come meanwhile", async () => {
+    await using server = await openProviderServer(hello);
+    const keys: Record<string, string> = {};
+    const providers = { a: { base_url: server.url, token_key: "LATE_KEY" } };
+    const models = openTestModels({ keys, providers });
+    const choice = { model: "a/x", fallbacks: ["scripted/echo"], cooldown_ms: 0 };
+    expect((await ask(models.chain(choice))).finish?.model).toBe("scripted/echo");
+    keys.LATE_KEY = "k-123456";
+    expect((await ask(models.chain(choice))).finish?.model).toBe("a/x");
+  });
+
   test("of one model without its key is a fault at once", () => {
     const choice = { model: "openai/gpt-5", fallbacks: [] };
     expect(() => openTestModels().chain(choice)).toThrow("set OPENAI_API_KEY");

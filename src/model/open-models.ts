@@ -3,7 +3,7 @@ import type { Clock } from "#base/clock.ts";
 import { Fault } from "#contract/fault.ts";
 import { ModelChain } from "./chain.ts";
 import { findModelFailure } from "./failure.ts";
-import type { Model, ModelChoice, Models } from "./model.ts";
+import type { Model, ModelChoice, ModelChunk, ModelRequest, Models } from "./model.ts";
 import { parseScript, type Script } from "./script.ts";
 import { createEchoModel, createScriptedModel } from "./scripted.ts";
 import { createSdkModel } from "./sdk/sdk-model.ts";
@@ -86,7 +86,7 @@ function findScript({ config }: ModelSource, deps: OpenModelsDeps): Script | und
   return parseScript(deps.scripts(resolve(deps.base_dir, config.script_file)), config.script_file);
 }
 
-/** One of several may lack its key: it fails in its turn, and the next one answers. */
+/** One of several may lack its key: it fails in its turn, and the next one answers. Its key may still come. */
 function getOrRefuse(get: Models["get"], files: ModelFiles, reference: string): Model {
   try {
     return get(reference);
@@ -96,14 +96,17 @@ function getOrRefuse(get: Models["get"], files: ModelFiles, reference: string): 
       id: getSource(files, reference).id,
       context_limit: null,
       supports_images: false,
-      stream: () => refuse(error),
+      stream: (request, options) => askAnew(get, reference, { request, ...options }),
     };
   }
 }
 
-// biome-ignore lint/correctness/useYield: a stream that fails before its first chunk.
-async function* refuse(error: unknown): AsyncGenerator<never> {
-  throw error;
+async function* askAnew(
+  get: Models["get"],
+  reference: string,
+  { request, signal }: { readonly request: ModelRequest; readonly signal: AbortSignal },
+): AsyncGenerator<ModelChunk> {
+  yield* get(reference).stream(request, { signal });
 }
 
 function endWith(model: Model, closed: AbortSignal): Model {
