@@ -4,7 +4,7 @@ import type { Answer, ToolContext } from "#agent/toolset.ts";
 import { messageOf } from "#base/errno.ts";
 import { limits } from "#contract/limits.ts";
 import { CallsInFlight } from "./calls-in-flight.ts";
-import { describeFailure, describeLateness, isGone } from "./describe-failure.ts";
+import { describeFailure, describeLateness, hideSecrets, isGone } from "./describe-failure.ts";
 import { describePrompt } from "./describe-result.ts";
 import type { McpDeps, McpSdk, Server } from "./server.ts";
 
@@ -189,7 +189,7 @@ export class Connection implements AsyncDisposable {
       if (errors > ERRORS_LOGGED) return;
       deps.log.warn("an MCP server was not understood", {
         server: server.label,
-        error: error.message.slice(0, limits.detail_chars),
+        error: hideSecrets(error.message, server.secrets).slice(0, limits.detail_chars),
       });
     };
   }

@@ -51,7 +51,8 @@ function tellWhy(sentence: string, server: Server): string {
   return said === "" ? first : `${first}; it said: ${said}`;
 }
 
-function hideSecrets(text: string, secrets: readonly string[]): string {
+/** Whoever shows or logs what a server says, hides these first. */
+export function hideSecrets(text: string, secrets: readonly string[]): string {
   return secrets
     .filter((secret) => secret.length >= SECRET_CHARS)
     .toSorted((a, b) => b.length - a.length)

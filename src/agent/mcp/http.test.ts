@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { silentLogger } from "#base/logger.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openHttpMcpServer } from "#test/harness/mcp-server-http.ts";
 import { type McpSetting, startMcpToolset } from "#test/harness/mcp-toolset.ts";
@@ -52,8 +53,12 @@ test("questions, progress and cancelling work as on stdio", async () => {
 
 test("who is refused hears why, without the secret and without what is in the address", async () => {
   await using server = await openHttpMcpServer(TOKEN);
-  await using mcp = await startMcpToolset(settingOf(server.url, "another-secret"));
+  const logged: unknown[] = [];
+  const warn = (_message: string, fields?: object) => void logged.push(fields);
+  const log = { ...silentLogger, warn };
+  await using mcp = await startMcpToolset({ ...settingOf(server.url, "another-secret"), log });
   expect(mcp.toolset.state).toBe("failed");
+  expect(JSON.stringify(logged)).toContain("not with Bearer ***");
   expect(mcp.toolset.problem).toContain(`http://127.0.0.1:${server.port}/mcp answered 401: `);
   expect(mcp.toolset.problem).toContain("not with Bearer ***");
   expect(mcp.toolset.problem).not.toContain("in-the-url");
