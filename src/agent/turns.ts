@@ -43,6 +43,7 @@ export class Turns {
   #taken: Pick<Running, "abort" | "done"> | undefined;
   #asking = 0;
   #begun: Promise<void> = Promise.resolve();
+  readonly #ending = new AbortController();
   readonly #context: string[] = [];
   readonly actor: Actor;
 
@@ -183,7 +184,8 @@ export class Turns {
     const { queue } = this.#deps;
     const [next] = queue.next("followup", 1);
     const isFree = this.#running === undefined && this.#taken === undefined;
-    if (next === undefined || !isFree) return undefined;
+    // What waits at the end is for the next life.
+    if (next === undefined || !isFree || this.#ending.signal.aborted) return undefined;
     const { queue_id, content, idempotency_key } = next;
     const how: Origin = {
       origin: "followup",
@@ -205,8 +207,10 @@ export class Turns {
 
   async end(): Promise<void> {
     const { stage, casting } = this.#deps;
+    this.#ending.abort();
     await this.interrupt();
     await stage.background.stopAll();
+    await this.#begun;
     const { hooks } = casting.find(this.actor.cast.definition.name);
     try {
       await hooks.onSessionEnd("closed", AbortSignal.timeout(END_MS));
@@ -337,7 +341,13 @@ export class Turns {
 
   async #runStartHooks(source: "new" | "resume"): Promise<void> {
     const { hooks } = this.actor.cast;
-    this.#context.push(...(await hooks.onSessionStart(source, NEVER)));
+    const { signal } = this.#ending;
+    try {
+      this.#context.push(...(await hooks.onSessionStart(source, signal)));
+    } catch (error) {
+      // Nobody is left to read what they had to say.
+      if (!signal.aborted) throw error;
+    }
   }
 
   #describeModel(overrides: ModelOverrides): { id: string; context_limit: number | null } {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { shareEmbeddedPlace } from "#test/harness/embedded-place.ts";
+import { waitFor } from "#test/harness/eventually.ts";
 import { findProcesses } from "#test/harness/processes.ts";
 import {
   collect,
@@ -260,4 +261,14 @@ test("a hook at the end of a session that does not end is ended, and everything 
   await runToEnd(runtime, "Go.");
   await own[Symbol.asyncDispose]();
   expect(findProcesses(`sleep ${sleep}`)).toEqual([]);
+});
+
+test("a hook of the start that still runs ends with the session", async () => {
+  const name = `8${process.pid}66.5`;
+  const hooks = { session_start: [{ command: `sleep ${name}` }] };
+  const other = await openEmbeddedPlace();
+  await other.backend.create({ source: inline(scripted([DONE], { hooks })) });
+  await waitFor("the hook", () => findProcesses(`sleep ${name}`).length > 0);
+  await other[Symbol.asyncDispose]();
+  expect(findProcesses(`sleep ${name}`)).toEqual([]);
 });

@@ -204,6 +204,23 @@ describe("8.5 a turn ends on every path, with exactly one end", () => {
     expect(alone.agent.fold.conversation.items).toEqual(told.conversation.items);
   });
 
+  test("a follow-up that waits for a summary when the session ends is left for its next life", async () => {
+    using temp = openTempDir();
+    const summary = { when: { last_user_contains: "Write a summary" }, delay_ms: 600_000 };
+    const yaml = scripted([{ ...summary, text: "Never." }, DONE]);
+    const alone = await openAlone(yaml, temp.path, {});
+    await alone.run();
+    const { agent, events } = alone;
+    const summarized = agent.handle("summarize", {});
+    await waitFor("the summary", () => eventsOf(events, "compaction.started").length > 0);
+    const queued = await agent.handle("followup", { messages: say("And then?") });
+    expect(queued).toEqual({ status: "queued", position: 1 });
+    await alone[Symbol.asyncDispose]();
+    expect(await summarized).toMatchObject({ outcome: "failed" });
+    expect(eventsOf(events, "turn.started")).toHaveLength(1);
+    expect(agent.fold.queue().followup.depth).toBe(1);
+  });
+
   test("what was said before the model failed stays, and what it called was never made", async () => {
     const step = { text: "I will write.", ...calls(write("never.txt")), cut: true, repeat: true };
     const agent = { ...FILES, fallback: { models: [], retries: 0 } };
