@@ -347,12 +347,14 @@ describe.each(Object.entries(places))("a runtime: %s", (_name, open) => {
     });
   });
 
-  test("a summary is honest: skipped for nothing, applied for a conversation", async () => {
+  test("a summary is honest: skipped for nothing, applied for a conversation, which is shorter then", async () => {
     await using runtime = await create();
     expect(await runtime.summarize()).toMatchObject({ outcome: "skipped" });
     await runToEnd(runtime, "One.");
     await runToEnd(runtime, "Two.");
+    const before = await runtime.snapshot();
     expect(await runtime.summarize()).toMatchObject({ outcome: "applied" });
+    expect((await runtime.snapshot()).context_tokens).toBeLessThan(before.context_tokens);
     const { messages } = await runtime.transcript();
     expect(messages.at(-1)).toMatchObject({ role: "summary", text: "They talked." });
     expect((await runToEnd(runtime, "Three.")).at(-1)).toMatchObject({ reason: "done" });

@@ -2,7 +2,7 @@ import type { HistoryItem } from "#agent/state/history.ts";
 import type { AgentEventOf } from "#contract/agent/events.ts";
 import type { WorkerOutput } from "#contract/agent/requests.ts";
 import { asFault } from "#contract/fault.ts";
-import type { Model, ModelMessage } from "#model/model.ts";
+import type { Model, ModelChunk, ModelMessage } from "#model/model.ts";
 import { cutText } from "./cut-text.ts";
 import type { Actor, Stage } from "./stage.ts";
 
@@ -46,8 +46,12 @@ export async function compact(
   }
   actor.emit({ type: "compaction.started", cause: request.cause });
   try {
-    const summary = await writeSummary({ actor, stage, model }, older, request.instruction);
-    if (summary.trim() === "") return fail(actor, "the model wrote an empty summary");
+    const writer = { actor, stage, model };
+    const { summary, finish } = await writeSummary(writer, older, request.instruction);
+    if (summary.trim() === "") {
+      tellUsage(writer, finish);
+      return fail(actor, "the model wrote an empty summary");
+    }
     actor.emit({
       type: "compaction.ended",
       outcome: "applied",
@@ -55,6 +59,8 @@ export async function compact(
       ...(keptFrom === undefined ? {} : { kept_from: keptFrom.message_id }),
     });
     actor.contextTokens = estimate(actor);
+    // Not before: it says how full the context is now, to who looks and to the next life.
+    tellUsage(writer, finish);
     return { outcome: "applied" };
   } catch (error) {
     const failed = fail(actor, asFault(error).message);
@@ -91,13 +97,30 @@ function chooseKept(
   return last?.kind === "user" && at > 0 ? { at, message_id: last.message_id } : undefined;
 }
 
+interface Writer {
+  readonly actor: Actor;
+  readonly stage: Stage;
+  readonly model: Model;
+}
+type Finish = Extract<ModelChunk, { type: "finish" }>;
+
+function tellUsage({ actor, stage, model }: Writer, finish: Finish | undefined): void {
+  if (finish === undefined) return;
+  actor.emit({
+    type: "usage.updated",
+    ...stage.budget.describe(finish.model, finish.usage),
+    context_tokens: actor.contextTokens,
+    context_limit: model.context_limit,
+  });
+}
+
 async function writeSummary(
-  { actor, stage, model }: { readonly actor: Actor; readonly stage: Stage; readonly model: Model },
+  { actor, model }: Writer,
   older: readonly HistoryItem[],
   instruction: string | undefined,
-): Promise<string> {
-  const { summary } = actor.conversation.context;
-  const earlier = summary === undefined ? [] : [`Summary of what came before:\n${summary}`];
+): Promise<{ readonly summary: string; readonly finish: Finish | undefined }> {
+  const { summary: before } = actor.conversation.context;
+  const earlier = before === undefined ? [] : [`Summary of what came before:\n${before}`];
   const asked = [...earlier, ...older.map(describe), ASK, instruction ?? ""];
   const messages: ModelMessage[] = [
     { role: "system", text: "You summarize conversations between a user and an agent." },
@@ -106,20 +129,15 @@ async function writeSummary(
       content: [{ type: "text", text: asked.filter((part) => part !== "").join("\n\n") }],
     },
   ];
-  let text = "";
+  let summary = "";
+  let finish: Finish | undefined;
   const request = { messages, tools: [], max_output_tokens: SUMMARY_TOKENS };
   for await (const chunk of model.stream(request, { signal: actor.signal })) {
-    if (chunk.type === "retry") text = "";
-    if (chunk.type === "text_delta") text += chunk.text;
-    if (chunk.type !== "finish") continue;
-    actor.emit({
-      type: "usage.updated",
-      ...stage.budget.describe(chunk.model, chunk.usage),
-      context_tokens: actor.contextTokens,
-      context_limit: model.context_limit,
-    });
+    if (chunk.type === "retry") summary = "";
+    if (chunk.type === "text_delta") summary += chunk.text;
+    if (chunk.type === "finish") finish = chunk;
   }
-  return text;
+  return { summary, finish };
 }
 
 function describe(item: HistoryItem): string {
