@@ -59,9 +59,12 @@ async function openTarget(gateway: ServedGateway): Promise<string> {
   const made = await gateway.get("session.create", { kind: "terminal", command: TAKE_ANYTHING });
   await using socket = await gateway.attach(made.session_id);
   await socket.printed("ready");
-  // A screen that was asked for is kept up to date for a while: that is no leak.
-  await gateway.get("session.screen", { session_id: made.session_id });
-  return made.session_id;
+  const { session_id } = made;
+  // A screen that was asked for is kept up to date for a while, and what is read meanwhile stays open: that is no leak.
+  await gateway.get("session.screen", { session_id });
+  for (const log of ["output?since=0", "events?since=0&follow=false"])
+    await (await gateway.fetch(`/v1/sessions/${session_id}/${log}`)).arrayBuffer();
+  return session_id;
 }
 
 async function checkWitness(gateway: ServedGateway, witness: TestSocket, asks: number) {
