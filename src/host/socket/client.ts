@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { errnoOf } from "#base/errno.ts";
 import { Fault, type FaultBody, fromFaultBody } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
-import { encodeInput, encodeJson, FrameReader } from "./frames.ts";
+import { encodeInput, encodeJson, FrameReader, type SocketFrame } from "./frames.ts";
 import type { Hello, HostMethod, HostMethods, HostPush } from "./methods.ts";
 import { Watch } from "./watch.ts";
 
@@ -34,13 +34,7 @@ export class HostClient implements Disposable {
     this.#socket = socket;
     this.hello = hello;
     socket.on("data", (chunk) => {
-      for (const frame of reader.push(chunk)) {
-        if (frame.kind === "tail") this.#watches.get(frame.notice.watch)?.onTail(frame.notice);
-        else if (frame.kind === "output")
-          this.#watches.get(frame.notice.watch)?.onOutput(frame.notice);
-        else if (frame.kind === "done") this.#onDone(frame.id);
-        else if (frame.kind === "json") this.#onJson(frame.value);
-      }
+      for (const frame of framesIn(chunk, reader, socket)) this.#onFrame(frame);
     });
     socket.on("error", () => socket.destroy());
     socket.on("close", () => this.#onClose());
@@ -131,6 +125,13 @@ export class HostClient implements Disposable {
     if (this.#socket.writable) void this.call("session.unwatch", { watch: number }).catch(ignore);
   }
 
+  #onFrame(frame: SocketFrame): void {
+    if (frame.kind === "tail") this.#watches.get(frame.notice.watch)?.onTail(frame.notice);
+    else if (frame.kind === "output") this.#watches.get(frame.notice.watch)?.onOutput(frame.notice);
+    else if (frame.kind === "done") this.#onDone(frame.id);
+    else if (frame.kind === "json") this.#onJson(frame.value);
+  }
+
   #onJson(value: unknown): void {
     // Our own host's words; see the class.
     const message = value as Reply | HostPush;
@@ -179,8 +180,8 @@ export async function connectHost(
   const { promise, resolve, reject } = Promise.withResolvers<HostClient>();
   const reader = new FrameReader();
   const onData = (chunk: Buffer) => {
-    for (const frame of reader.push(chunk)) {
-      const hello = frame.kind === "json" ? (frame.value as Partial<Hello>) : {};
+    for (const frame of framesIn(chunk, reader, socket)) {
+      const hello: Partial<Hello> = frame.kind === "json" ? Object(frame.value) : {};
       if (hello.type !== "hello") continue;
       socket.off("data", onData);
       // A host says hello first and waits for us: no frame can follow it in this chunk.
@@ -189,9 +190,21 @@ export async function connectHost(
     }
   };
   socket.on("data", onData);
-  socket.once("error", (error) => reject(unreachable(path, error)));
+  socket.once("error", (error) =>
+    reject(error instanceof Fault ? error : unreachable(path, error)),
+  );
   socket.once("close", () => reject(unreachable(path, undefined)));
   return await promise;
+}
+
+/** Whoever sends what is no frame is no host of ours: that ends the connection, and not the process that listens. */
+function* framesIn(chunk: Buffer, reader: FrameReader, socket: Socket): Generator<SocketFrame> {
+  try {
+    yield* reader.push(chunk);
+  } catch (cause) {
+    const message = "what answers there does not speak as a host does";
+    socket.destroy(new Fault("host_unavailable", message, { details: { errno: "EPROTO" }, cause }));
+  }
 }
 
 /** We send our environment over this socket, so it must be our own, or root's doing. */
