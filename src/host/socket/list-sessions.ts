@@ -4,6 +4,10 @@ import type { HostMethods } from "./methods.ts";
 import type { RequestOf } from "./requests.ts";
 
 type ListRequest = RequestOf<"session.list">;
+type Page = HostMethods["session.list"]["result"]["sessions"];
+
+/** Of a page as JSON, give or take its last session: far below what a frame holds, however long the command lines are. */
+const PAGE_BYTES = 8 * 1024 * 1024;
 
 /** The newest first. The cursor is where the page ended, so what is made or removed meanwhile moves nothing. */
 export function listSessions(
@@ -16,13 +20,25 @@ export function listSessions(
   const { cursor, limit = limits.list_default } = request;
   const rest =
     cursor === undefined ? sorted : sorted.filter((session) => placeOf(session) < cursor);
-  const page = rest.slice(0, limit);
-  const last = page.at(-1);
+  const sessions = takePage(rest.slice(0, limit));
+  const last = rest[sessions.length - 1];
   return {
-    sessions: page.map((session) => session.view()),
-    cursor: last !== undefined && rest.length > page.length ? placeOf(last) : null,
+    sessions,
+    cursor: last !== undefined && rest.length > sessions.length ? placeOf(last) : null,
     total: sorted.length,
   };
+}
+
+function takePage(wanted: readonly HostSession[]): Page {
+  const page: Page[number][] = [];
+  let bytes = 0;
+  for (const session of wanted) {
+    const view = session.view();
+    page.push(view);
+    bytes += Buffer.byteLength(JSON.stringify(view));
+    if (bytes >= PAGE_BYTES) break;
+  }
+  return page;
 }
 
 function placeOf(session: HostSession): string {

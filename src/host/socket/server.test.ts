@@ -136,6 +136,23 @@ test("lists the newest first, by page, with filters", async () => {
   expect((await client.call("session.list", { state: "exited" })).sessions).toEqual([]);
 });
 
+test("a list of long command lines comes in pages that a frame can hold", async () => {
+  await using served = await serve();
+  const client = await served.client();
+  const line = "\n".repeat(100_000);
+  const ids: string[] = [];
+  for (let at = 0; at < 100; at += 1)
+    ids.push((await served.host.open({ argv: ["cat", line] })).session.id);
+  const found: string[] = [];
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await client.call("session.list", { limit: 100, cursor: cursor ?? undefined });
+    expect(page.total).toBe(100);
+    found.push(...page.sessions.map((session) => session.session_id));
+    cursor = page.cursor;
+  }
+  expect(found.toSorted()).toEqual(ids.toSorted());
+});
+
 test("hears of every session that is made, changed or removed", async () => {
   await using served = await serve();
   const client = await served.client();
