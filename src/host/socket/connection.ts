@@ -45,6 +45,8 @@ export class Connection {
   #soon: Buffer[] = [];
   #soonTimer: NodeJS.Timeout | undefined;
   #inFlight = 0;
+  /** What it sends is no longer understood. */
+  #isLost = false;
   #upgradeId: number | undefined;
 
   constructor(socket: Socket, deps: ConnectionDeps) {
@@ -134,15 +136,17 @@ export class Connection {
   }
 
   #onData(chunk: Buffer): void {
+    if (this.#isLost) return;
     try {
       for (const frame of this.#reader.push(chunk)) {
         if (frame.kind === "json") void this.#answer(frame.value);
         else if (frame.kind === "input") this.#type(frame.input);
       }
     } catch (error) {
-      // After bytes that are no frame nothing later can be understood either.
+      // After bytes that are no frame nothing later can be understood either, and it must not pile up.
+      this.#isLost = true;
       this.#send(encodeJson({ error: toFaultBody(asFault(error)) }));
-      this.#socket.end();
+      this.#socket.destroySoon();
     }
   }
 

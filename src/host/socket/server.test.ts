@@ -10,10 +10,11 @@ import { waitFor } from "#test/harness/eventually.ts";
 import { connectHost, type HostClient } from "./client.ts";
 import { encodeJson, FrameReader } from "./frames.ts";
 import type { HostHealth } from "./methods.ts";
-import { openHostServer } from "./server.ts";
+import { type HostServer, openHostServer } from "./server.ts";
 
 interface Served extends AsyncDisposable {
   readonly host: TestSessions;
+  readonly server: HostServer;
   readonly path: string;
   client(): Promise<HostClient>;
 }
@@ -22,7 +23,7 @@ async function serve(): Promise<Served> {
   await using stack = new AsyncDisposableStack();
   const host = stack.use(openTestSessions());
   const path = join(host.folder, "s");
-  stack.use(
+  const server = stack.use(
     await openHostServer(path, {
       sessions: host.sessions,
       log: silentLogger,
@@ -37,6 +38,7 @@ async function serve(): Promise<Served> {
   const owned = stack.move();
   return {
     host,
+    server,
     path,
     client: async () => owned.use(await connectHost(path)),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -214,6 +216,19 @@ test("bytes that are no frame end that connection alone", async () => {
   rude.resume();
   await once(rude, "close");
   expect((await client.call("session.list", {})).sessions).toEqual([]);
+});
+
+test("who sends bytes that are no frame is told, and gone even when it would send more", async () => {
+  await using served = await serve();
+  const rude = connect({ path: served.path, allowHalfOpen: true });
+  const reader = new FrameReader();
+  const heard: unknown[] = [];
+  rude.on("data", (chunk) => heard.push(...reader.push(chunk)));
+  rude.write(Buffer.alloc(64, 0xff));
+  await once(rude, "end");
+  expect(heard.at(-1)).toMatchObject({ value: { error: { code: "invalid_request" } } });
+  await waitFor("the connection to go", () => served.server.connections === 0);
+  rude.destroy();
 });
 
 test("a client that asks and never reads is cut off alone", async () => {
