@@ -156,11 +156,7 @@ export class Connection {
       const place = this.#attachments.get(attachment);
       if (place === undefined)
         throw new Fault("invalid_request", `there is no attachment ${attachment} here`);
-      if (bytes.length > limits.input_bytes || (input_id?.length ?? 0) > limits.input_id_chars)
-        throw new Fault(
-          "payload_too_large",
-          `at most ${limits.input_bytes} bytes are typed at once`,
-        );
+      checkTyped(bytes, input_id);
       place.session.input({ bytes, input_id, generation: place.generation });
       this.#sendSoon(encodeDone(id));
     } catch (error) {
@@ -244,6 +240,16 @@ export class Connection {
     for (const { session, viewer } of this.#attachments.values()) session.audience.detach(viewer);
     this.#attachments.clear();
   }
+}
+
+function checkTyped(bytes: Buffer, inputId = ""): void {
+  if (bytes.length > limits.input_bytes)
+    throw new Fault("payload_too_large", `at most ${limits.input_bytes} bytes are typed at once`);
+  if (inputId.length > limits.input_id_chars)
+    throw new Fault(
+      "invalid_request",
+      `input_id: an id of an input has at most ${limits.input_id_chars} characters`,
+    );
 }
 
 /** Node shows the number of a socket's descriptor only on its handle. */

@@ -187,9 +187,12 @@ test("what is typed at a place reaches the child once, in order, and only from w
   await expect(client.type(first.attachment, Buffer.from("x"), undefined)).rejects.toMatchObject({
     code: "not_controller",
   });
-  await expect(client.type(77, Buffer.from("x"), undefined)).rejects.toMatchObject({
-    code: "invalid_request",
-  });
+  const refused: [Promise<unknown>, string][] = [
+    [client.type(77, Buffer.from("x"), undefined), "invalid_request"],
+    [client.type(first.attachment, Buffer.alloc(262_145), undefined), "payload_too_large"],
+    [client.type(first.attachment, Buffer.from("x"), "i".repeat(201)), "invalid_request"],
+  ];
+  for (const [call, code] of refused) await expect(call).rejects.toMatchObject({ code });
   expect(child.written.toString()).toBe("ab");
 });
 
