@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { openTempDir } from "#test/harness/temp-dir.ts";
+import { openHost } from "./start-host.ts";
 
 /** In a process of its own, which holds every descriptor but a few. */
 const PROGRAM = `
@@ -24,4 +25,17 @@ test("who has too few descriptors to start a host is told so, however few, and g
   const node = [process.execPath, "--input-type=module-typescript", "-e", PROGRAM, dir.path];
   const { stdout, stderr } = spawnSync("prlimit", ["--nofile=64", ...node], { encoding: "utf8" });
   expect([stdout, stderr]).toEqual(['["overloaded"]', ""]);
+});
+
+test("a program that does not answer as a host does is refused in a sentence", async () => {
+  using dir = openTempDir();
+  const start = (command: readonly string[]) => openHost({ dataDir: dir.path, command, env: {} });
+  await expect(start(["echo", "welcome to"])).rejects.toMatchObject({
+    code: "host_unavailable",
+    message: expect.stringContaining("it does not speak as a host does; see "),
+  });
+  await expect(start(["true"])).rejects.toMatchObject({
+    code: "host_unavailable",
+    message: expect.stringContaining("it ended before it was ready; see "),
+  });
 });

@@ -80,7 +80,7 @@ async function startHost(dir: DataDir, { command, env }: StartOptions): Promise<
   if (refusal !== undefined) throw asFault(await refusal);
   const { stdout } = child;
   if (stdout === null) throw notStarted(dir, "it has no stdout");
-  const { promise, resolve, reject } = Promise.withResolvers<ReadyLine>();
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
   const limit = setTimeout(
     () => reject(notStarted(dir, "it did not answer in time")),
     START_LIMIT_MS,
@@ -89,12 +89,12 @@ async function startHost(dir: DataDir, { command, env }: StartOptions): Promise<
   stdout.setEncoding("utf8");
   stdout.on("data", (chunk: string) => {
     text += chunk;
-    if (text.includes("\n")) resolve(parseReadyLine(text, dir));
+    if (text.includes("\n")) resolve(text);
   });
   stdout.on("end", () => reject(notStarted(dir, "it ended before it was ready")));
   child.on("error", (error) => reject(notStarted(dir, error.message)));
   try {
-    return await promise;
+    return parseReadyLine(await promise, dir);
   } finally {
     clearTimeout(limit);
     stdout.destroy();
@@ -107,9 +107,7 @@ function parseReadyLine(text: string, dir: DataDir): ReadyLine {
     // Our own host's words.
     return JSON.parse(text.slice(0, text.indexOf("\n"))) as ReadyLine;
   } catch (error) {
-    throw new Fault("host_unavailable", `the host could not be started; see ${dir.hostLog}`, {
-      cause: error,
-    });
+    throw notStarted(dir, "it does not speak as a host does", error);
   }
 }
 
@@ -124,12 +122,13 @@ async function connectSoon(dir: DataDir): Promise<HostClient> {
   }
 }
 
-function notStarted(dir: DataDir, why: string): Fault {
+function notStarted(dir: DataDir, why: string, cause?: unknown): Fault {
   return new Fault(
     "host_unavailable",
     `the host could not be started: ${why}; see ${dir.hostLog}`,
     {
       details: { data_dir: dir.path, log: dir.hostLog },
+      cause,
     },
   );
 }
