@@ -11,7 +11,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { assertOwnFolder, locateDataDir, openDataDir } from "./data-dir.ts";
-import { openLock } from "./lock.ts";
 
 const openTemp = () => mkdtempDisposableSync(join(tmpdir(), "reins-data-"));
 
@@ -65,15 +64,4 @@ test("a folder for sockets that others could write to, or a link, is not trusted
   expect(() => assertOwnFolder(open)).toThrow(distrusted);
   expect(() => assertOwnFolder(join(temp.path, "link"))).toThrow(distrusted);
   assertOwnFolder(temp.path);
-});
-
-test("one lock at a time; it is free again once it is let go", () => {
-  using temp = openTemp();
-  const path = join(temp.path, "host.lock");
-  {
-    using _held = openLock(path);
-    expect(() => openLock(path)).toThrow(expect.objectContaining({ code: "conflict" }));
-    expect(statSync(path).mode & 0o777).toBe(0o600);
-  }
-  openLock(path)[Symbol.dispose]();
 });
