@@ -1,4 +1,12 @@
-import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openTestSessions, readEvents, readOutput } from "./testing/open-test-sessions.ts";
@@ -99,4 +107,19 @@ test("a session whose logs were deleted still opens", async () => {
   rmSync(join(session.dir, "output"), { recursive: true });
   const { sessions: next } = await host.reopen();
   expect(next.get(session.id).view()).toMatchObject({ state: { kind: "lost" }, tail: 0 });
+});
+
+test("a recovered session takes the room that its files take, not that of what was evicted", async () => {
+  const MIB = 1024 * 1024;
+  await using host = openTestSessions({ retainBytes: 9 * MIB });
+  const { session, child } = await host.open();
+  for (let printed = 0; printed < 24 * MIB; printed += MIB) child.print(Buffer.alloc(MIB, "x"));
+  const { sessions: next } = await host.reopen();
+  const found = next.get(session.id);
+  const files = ["output", "events"].flatMap((name) => {
+    const log = join(found.dir, name);
+    return readdirSync(log).map((file) => statSync(join(log, file)).size);
+  });
+  expect(found.tail).toBe(24 * MIB);
+  expect(found.diskBytes).toBe(files.reduce((sum, size) => sum + size, 0));
 });

@@ -7,7 +7,6 @@ import type { SessionEvent } from "#contract/events.ts";
 import { SessionId } from "#contract/ids.ts";
 import { readRecord, type SessionRecord, writeRecord } from "#host/session/session-record.ts";
 import { isLive, transition } from "#host/session/transition.ts";
-import { openLogFiles } from "#log/log-files.ts";
 import { openLogWriter } from "#log/log-writer.ts";
 import type { Leftover } from "#proc/child.ts";
 
@@ -66,13 +65,13 @@ function isSettled({ state }: SessionRecord): boolean {
 
 /** The files know how far the log goes; the record was last written long before. */
 function settle(dir: string, record: SessionRecord, deps: RecoveryDeps): SessionRecord {
-  const { clock, log } = deps;
+  const { clock } = deps;
   const state = transition(record.state, { kind: "host_died" });
   const at = new Date(clock.now()).toISOString();
   if (isLive(record.state))
     appendEnd(dir, { type: "session.exited", at, session_id: record.session_id, state }, deps);
-  const output = measure(join(dir, "output"), log);
-  const events = measure(join(dir, "events"), log);
+  const output = measure(join(dir, "output"), deps);
+  const events = measure(join(dir, "events"), deps);
   const settled: SessionRecord = {
     ...record,
     state,
@@ -80,7 +79,7 @@ function settle(dir: string, record: SessionRecord, deps: RecoveryDeps): Session
     tail: output.tail,
     first_offset: output.first,
     events_tail: events.tail,
-    disk_bytes: output.tail - output.first + events.tail,
+    disk_bytes: output.bytes + events.bytes,
   };
   writeRecord(dir, settled);
   return settled;
@@ -96,13 +95,14 @@ function appendEnd(dir: string, event: SessionEvent, { clock, log }: RecoveryDep
   }
 }
 
-function measure(dir: string, log: Logger): { tail: number; first: number } {
+/** Of the files that are there: what was evicted lies between the first offset and the tail and takes no room. */
+function measure(dir: string, { clock, log }: RecoveryDeps) {
   try {
-    using files = openLogFiles(dir);
-    return { tail: files.tail(), first: files.first() };
+    using files = openLogWriter({ dir, clock });
+    return { tail: files.tail, first: files.first, bytes: files.diskBytes };
   } catch (error) {
     log.warn("a log cannot be read", { dir, error });
-    return { tail: 0, first: 0 };
+    return { tail: 0, first: 0, bytes: 0 };
   }
 }
 
