@@ -9,6 +9,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { silentLogger } from "#base/logger.ts";
+import { openSmallDisk } from "#log/testing/small-disk.ts";
+import { recoverSessions } from "./recovery.ts";
+import { readRecord } from "./session/session-record.ts";
+import { openKeeper } from "./testing/open-keeper.ts";
 import { openTestSessions, readEvents, readOutput } from "./testing/open-test-sessions.ts";
 
 test("what ran when its host died is lost, readable to the last byte, and never running again", async () => {
@@ -40,8 +45,6 @@ test("its leftover processes are asked for by their identity and marks", async (
   const ended = await host.open();
   ended.child.exit();
   ended.child.finish();
-  const { recoverSessions } = await import("./recovery.ts");
-  const { silentLogger } = await import("#base/logger.ts");
   // The record with the identity follows the start by a moment.
   host.clock.advance(100);
   const { leftovers } = recoverSessions(host.folder, { clock: host.clock, log: silentLogger });
@@ -122,4 +125,26 @@ test("a recovered session takes the room that its files take, not that of what w
   });
   expect(found.tail).toBe(24 * MIB);
   expect(found.diskBytes).toBe(files.reduce((sum, size) => sum + size, 0));
+});
+
+test("a record that cannot be written on a full disk keeps no host from starting", () => {
+  const BLOCK = 4096;
+  using disk = openSmallDisk(1024 * 1024);
+  if (disk.refused !== undefined) {
+    expect(disk.refused).toMatch(/permi|root|superuser|ENOENT/i);
+    return;
+  }
+  const dir = join(disk.path, "ses_0000000000000000");
+  const record = join(dir, "session.json");
+  mkdirSync(dir);
+  const { clock, keeper } = openKeeper(dir);
+  keeper.update({ title: "" });
+  // Its block is full, so that the end of the session needs another.
+  keeper.update({ title: "x".repeat(BLOCK - statSync(record).size) });
+  expect(() => writeFileSync(join(disk.path, "filler"), Buffer.alloc(2 * 1024 * 1024))).toThrow(
+    "ENOSPC",
+  );
+  const { records } = recoverSessions(disk.path, { clock, log: silentLogger });
+  expect(records).toMatchObject([{ state: { kind: "lost" } }]);
+  expect(readRecord(dir)).toMatchObject({ ok: true, record: { state: { kind: "running" } } });
 });

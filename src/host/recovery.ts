@@ -65,7 +65,7 @@ function isSettled({ state }: SessionRecord): boolean {
 
 /** The files know how far the log goes; the record was last written long before. */
 function settle(dir: string, record: SessionRecord, deps: RecoveryDeps): SessionRecord {
-  const { clock } = deps;
+  const { clock, log } = deps;
   const state = transition(record.state, { kind: "host_died" });
   const at = new Date(clock.now()).toISOString();
   if (isLive(record.state))
@@ -81,7 +81,12 @@ function settle(dir: string, record: SessionRecord, deps: RecoveryDeps): Session
     events_tail: events.tail,
     disk_bytes: output.bytes + events.bytes,
   };
-  writeRecord(dir, settled);
+  try {
+    writeRecord(dir, settled);
+  } catch (error) {
+    // One that finds no room must not keep the others from their host; the next host settles it again.
+    log.warn("the end of a session could not be written to its record", { dir, error });
+  }
   return settled;
 }
 
