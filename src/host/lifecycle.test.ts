@@ -297,6 +297,17 @@ test("closing a parent closes its children, except detached ones; its own end le
   });
 });
 
+test("what a session starts while it is being closed is closed with it", async () => {
+  await using host = openTestSessions();
+  const parent = await host.open();
+  const release = parent.child.holdEnd();
+  const closing = host.sessions.close(parent.session.id, "user_requested");
+  const late = await host.open({ parent_session_id: parent.session.id });
+  release();
+  await closing;
+  expect(late.session.view().state).toMatchObject({ kind: "exited", reason: "parent_closed" });
+});
+
 test("refuses more sessions than may live at once", async () => {
   await using host = openTestSessions({ live_cap: 2 });
   const { child } = await host.open();

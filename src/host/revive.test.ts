@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { Fault } from "#contract/fault.ts";
 import type { EndReason } from "#contract/session-state.ts";
@@ -467,4 +468,16 @@ test("a close of what another host started counts at once, before its leftovers 
     expect.objectContaining({ code: "already_exited" }),
   );
   await closing;
+});
+
+test("a close whose word cannot be written is answered with the reason, and nothing else is left to catch", async () => {
+  await using host = openTestSessions();
+  const { session } = await openParked(host);
+  const { sessions: next, spawner } = await host.reopen();
+  writeFileSync(join(session.dir, "events", "0000000000000000.idx"), "no index of ours".repeat(9));
+  spawner.endLeftovers = async () => {
+    await setImmediate();
+    return [];
+  };
+  await expect(next.close(session.id, "user_requested")).rejects.toThrow("is not the index");
 });

@@ -172,15 +172,15 @@ export class Sessions {
 
   async close(sessionId: string, reason: EndReason, detail?: string): Promise<HostSession> {
     const session = this.get(sessionId);
-    const children = this.all().filter(
-      ({ record, isLive }) =>
-        record.parent_session_id === sessionId && !record.detach && (isLive || isParked(record)),
-    );
     const { isRecovered } = session;
-    // First of all, and at once: from here on it is not revived.
-    const ended = session.close(reason, detail);
-    if (isRecovered) await this.#endLastLife(session);
-    await Promise.all([ended, ...children.map((child) => this.close(child.id, "parent_closed"))]);
+    await Promise.all([
+      // First of all, and at once: from here on it is not revived.
+      session.close(reason, detail),
+      isRecovered ? this.#endLastLife(session) : undefined,
+      this.#closeChildren(sessionId),
+    ]);
+    // What it has started while it was ending.
+    await this.#closeChildren(sessionId);
     return session;
   }
 
@@ -205,6 +205,14 @@ export class Sessions {
     await Promise.all(this.all().map((session) => session.close("host_shutdown")));
     for (const session of this.all()) session.dispose();
     this.#sweep?.[Symbol.dispose]();
+  }
+
+  async #closeChildren(sessionId: string): Promise<void> {
+    const children = this.all().filter(
+      ({ record, isLive }) =>
+        record.parent_session_id === sessionId && !record.detach && (isLive || isParked(record)),
+    );
+    await Promise.all(children.map((child) => this.close(child.id, "parent_closed")));
   }
 
   async #start(request: CreateRequest): Promise<HostSession> {
