@@ -69,3 +69,24 @@ test("a log that is abandoned is not tried again", () => {
   clock.advance(5 * CLOSE_AGAIN_MS);
   expect(eventsIn(dir.path)).toBe("");
 });
+
+test("of more facts than may wait for room the oldest go, and what is half written is not cut", () => {
+  using dir = openTempDir();
+  const { clock, disk, journal } = openJournal(dir.path);
+  disk.room = 60;
+  for (let at = 0; at < 150; at += 1) journal.note({ ...title, title: `number ${at} of all` });
+  disk.room = Number.POSITIVE_INFINITY;
+  // The log itself pauses after failures.
+  clock.advance(1000);
+  expect(journal.settle()).toBe(true);
+  const titles = eventsIn(dir.path)
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line).title);
+  expect([titles[0], titles[1], titles.at(-1), titles.length]).toEqual([
+    "number 0 of all",
+    "number 51 of all",
+    "number 149 of all",
+    100,
+  ]);
+});

@@ -30,7 +30,7 @@ export interface SessionLogsDeps {
 const RETRY_MS = 1000;
 /** How often a log is looked after: what is printed between its removal and the next look is lost. */
 const LOOK_MS = 100;
-/** Facts that wait for room on the disk; beyond this the oldest are dropped. */
+/** Facts that wait for room on the disk; beyond this the oldest are dropped, but for one of which half is written. */
 const WAITING_EVENTS = 100;
 const LINE_END = Buffer.from("\n");
 
@@ -121,7 +121,7 @@ export class SessionLogs implements Disposable {
 
   appendEvent(event: SessionEvent): void {
     this.#waiting.push(Buffer.from(`${JSON.stringify(event)}\n`));
-    if (this.#waiting.length > WAITING_EVENTS) this.#waiting.shift();
+    if (this.#waiting.length > WAITING_EVENTS) this.#waiting.splice(1, 1);
     if (this.#flushWaiting()) this.#deps.moved();
     else this.#retryLater();
   }
