@@ -62,6 +62,26 @@ test("a line over the limit is dropped and said, its neighbours stay", () => {
   expect(dropped).toBe(1);
 });
 
+test("a line that its last bytes take over the limit is dropped and said, and one that just fits is kept", () => {
+  const kept: Buffer[] = [];
+  let dropped = 0;
+  const agent = new AgentLines({
+    clock: new ManualClock(),
+    append: (lines) => kept.push(lines) && lines.length,
+    tooLong: () => {
+      dropped += 1;
+    },
+    held: () => undefined,
+  });
+  const longest = Buffer.alloc(limits.event_line_bytes, "x");
+  agent.push(longest);
+  agent.push(Buffer.from("\na\n"));
+  expect([dropped, Buffer.concat(kept).length]).toEqual([0, longest.length + 3]);
+  agent.push(longest);
+  agent.push(Buffer.from("x\nb\n"));
+  expect([dropped, kept.at(-1)?.length]).toEqual([1, 2]);
+});
+
 test("an agent's stdout is its events, its stderr its output, its stdin open", async () => {
   await using host = openTestSessions();
   const { session, child } = await host.open({ kind: "agent", argv: ["agent"] });

@@ -84,29 +84,31 @@ export class AgentLines implements Disposable {
   }
 
   #complete(lines: Buffer): void {
-    let rest = lines;
-    if (this.#isSkipping) {
-      rest = lines.subarray(lines.indexOf(NEWLINE) + 1);
-      this.#isSkipping = false;
-    }
+    const end = lines.indexOf(NEWLINE);
+    // The end of a line may be what takes it over the limit.
+    const isTooLong = !this.#isSkipping && this.#partialBytes + end > limits.event_line_bytes;
+    if (isTooLong) this.#skipLine();
+    const rest = this.#isSkipping ? lines.subarray(end + 1) : lines;
     const whole = Buffer.concat([...this.#partial, rest]);
+    this.#isSkipping = false;
     this.#partial = [];
     this.#partialBytes = 0;
     if (whole.length > 0) this.#write(whole);
   }
 
+  #skipLine(): void {
+    this.#isSkipping = true;
+    this.#partial = [];
+    this.#partialBytes = 0;
+    this.#deps.tooLong();
+  }
+
   #keep(bytes: Buffer): void {
     if (this.#isSkipping) return;
     this.#partialBytes += bytes.length;
-    if (this.#partialBytes > limits.event_line_bytes) {
-      this.#isSkipping = true;
-      this.#partial = [];
-      this.#partialBytes = 0;
-      this.#deps.tooLong();
-      return;
-    }
+    if (this.#partialBytes > limits.event_line_bytes) this.#skipLine();
     // The reader's buffer is used again.
-    this.#partial.push(Buffer.from(bytes));
+    else this.#partial.push(Buffer.from(bytes));
   }
 
   #write(lines: Buffer): void {
