@@ -388,3 +388,18 @@ test("what a full disk did not take is a gap, and the session says so until byte
   expect(readOutput(session)).toBe("keptagain");
   expect(session.view()).toMatchObject({ tail: 13, log_fault: { code: "gap", lost_bytes: 4 } });
 });
+
+test("what a session printed is there for the next host, although the disk was full at its end", async () => {
+  const disk = new FullDisk();
+  await using host = openTestSessions({ logIo: disk.io });
+  const { session, child } = await host.open({ kind: "command" });
+  child.print("kept");
+  disk.room = 0;
+  child.print("lost");
+  child.exit();
+  child.finish();
+  const { sessions: next } = await host.reopen();
+  const found = next.get(session.id);
+  expect(found.view()).toMatchObject({ state: { final: true }, tail: session.tail });
+  expect(readOutput(found)).toBe("kept");
+});

@@ -153,7 +153,7 @@ export class HostSession {
     if (this.#life.child === undefined && !has_open_logs && this.audience.size === 0)
       return undefined;
     return {
-      record: { ...this.record, lost_bytes: this.#journal.state.lost_bytes },
+      record: { ...this.record, ...this.#journal.state },
       has_open_logs,
       tail: this.tail,
       events_tail: this.eventsTail,

@@ -210,8 +210,14 @@ export class Life implements Disposable {
 
   /** The child is kept: what it left running can still be counted and ended. */
   #onFinal(): void {
-    this.#deps.keeper.happen({ kind: "output_ended" });
-    if (this.#deps.journal.close()) this.#deps.changed();
+    const { keeper, journal } = this.#deps;
+    const { tail, first_offset, events_tail, disk_bytes, lost_bytes } = journal.state;
+    // With how far the logs go: those of a full disk are closed much later, and a host may die before.
+    keeper.happen(
+      { kind: "output_ended" },
+      { tail, first_offset, events_tail, disk_bytes, lost_bytes },
+    );
+    if (journal.close()) this.#deps.changed();
   }
 
   async #end(): Promise<void> {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { limits } from "#contract/limits.ts";
+import { FullDisk } from "#host/testing/full-disk.ts";
 import { openTestSessions, readEvents, readOutput } from "#host/testing/open-test-sessions.ts";
 import type { FakeChild } from "#proc/fake-child.ts";
 
@@ -20,6 +21,24 @@ describe("a session that is handed over", () => {
     expect(after.view().state).toMatchObject({ kind: "exited", exit_code: 3, final: true });
     expect(readEvents(after).map(({ type }) => type)).toEqual(["session.opened", "session.exited"]);
     expect(next.spawner.leftovers).toEqual([]);
+  });
+
+  test("keeps what was written when its disk had room again, right before", async () => {
+    const disk = new FullDisk();
+    await using host = openTestSessions({ logIo: disk.io });
+    const { session, child } = await host.open({ kind: "command" });
+    child.print("kept");
+    disk.room = 0;
+    child.print("lost");
+    child.exit();
+    child.finish();
+    disk.room = Number.POSITIVE_INFINITY;
+    host.clock.advance(100);
+    expect(host.sessions.settle()).toBe(true);
+    const after = (await host.succeed()).sessions.get(session.id);
+    expect(after.tail).toBe("kept".length + "lost".length);
+    expect(after.eventsTail).toBe(session.eventsTail);
+    expect(readOutput(after)).toBe("kept");
   });
 
   test("is closed by its timers when they would have been", async () => {
