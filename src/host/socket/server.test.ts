@@ -1,16 +1,18 @@
 import { once } from "node:events";
-import { statSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { silentLogger } from "#base/logger.ts";
+import { Fault } from "#contract/fault.ts";
 import { openTestSessions, type TestSessions } from "#host/testing/open-test-sessions.ts";
+import { openLibc } from "#proc/linux/libc.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { connectHost, type HostClient } from "./client.ts";
 import { encodeJson, FrameReader } from "./frames.ts";
 import type { HostHealth } from "./methods.ts";
-import { type HostServer, openHostServer } from "./server.ts";
+import { type HostServer, type HostServerDeps, openHostServer } from "./server.ts";
 
 interface Served extends AsyncDisposable {
   readonly host: TestSessions;
@@ -23,18 +25,7 @@ async function serve(): Promise<Served> {
   await using stack = new AsyncDisposableStack();
   const host = stack.use(openTestSessions());
   const path = join(host.folder, "s");
-  const server = stack.use(
-    await openHostServer(path, {
-      sessions: host.sessions,
-      log: silentLogger,
-      version: "test",
-      // Only its shape matters here.
-      health: () => ({ pid: 1 }) as HostHealth,
-      shutdown: () => undefined,
-      upgrade: () => Promise.reject(new Error("not here")),
-      onConnections: () => undefined,
-    }),
-  );
+  const server = stack.use(await openHostServer(path, describeDeps(host)));
   const owned = stack.move();
   return {
     host,
@@ -42,6 +33,19 @@ async function serve(): Promise<Served> {
     path,
     client: async () => owned.use(await connectHost(path)),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+function describeDeps({ sessions }: TestSessions): HostServerDeps {
+  return {
+    sessions,
+    log: silentLogger,
+    version: "test",
+    // Only its shape matters here.
+    health: () => ({ pid: 1 }) as HostHealth,
+    shutdown: () => undefined,
+    upgrade: () => Promise.reject(new Error("not here")),
+    onConnections: () => undefined,
   };
 }
 
@@ -364,3 +368,17 @@ test("who watches a session hears that it was removed, behind its end, and no ot
   expect(stays.isClosed).toBe(false);
   expect(heard).toEqual([session.id]);
 });
+
+test.skipIf(process.platform !== "linux")(
+  "a socket that was handed over is served also when somebody has removed its name",
+  async () => {
+    await using served = await serve();
+    const listener = openLibc().duplicate(served.server.handOver().listener);
+    rmSync(served.path);
+    await using next = await openHostServer(served.path, {
+      ...describeDeps(served.host),
+      inherited: { server: { listener, connections: [] }, outcome: new Fault("busy", "not asked") },
+    });
+    expect(next.handOver()).toEqual({ listener, connections: [] });
+  },
+);

@@ -80,7 +80,8 @@ async function listen(
   if (inherited === undefined) rmSync(path, { force: true });
   server.listen(inherited === undefined ? { path } : { fd: inherited.listener });
   await once(server, "listening");
-  chmodSync(path, 0o600);
+  // An inherited one has its mode, and somebody may have removed its name: its clients are there all the same.
+  if (inherited === undefined) chmodSync(path, 0o600);
 }
 
 function adopt(
