@@ -59,6 +59,12 @@ describe("a tree", () => {
     expect(pidsOf([orphan, elsewhere, another], { limit_mark: undefined })).toEqual([]);
   });
 
+  test("holds nobody of another host's session whose mark happens to be the same", () => {
+    const hidden = entry(300, { limit: MARK });
+    const others = entry(301, { limit: MARK, session: "ses_other" });
+    expect(pidsOf([hidden, others], { limit_scope: "all" })).toEqual([300]);
+  });
+
   test("holds what its root left in its group and session", () => {
     const left = [
       entry(101, { pgid: 100, sid: 100, limit: MARK }),
@@ -134,7 +140,7 @@ function walk(table: readonly Entry[], marks: TreeMarks, host: number): Set<numb
     } else if ((p.pgid === rootPid || p.sid === rootPid) && marks.limit_mark !== undefined)
       return p.limit === marks.limit_mark || false;
     if (marks.limit_mark === undefined || p.limit !== marks.limit_mark) return false;
-    return p.ppid === host || marks.limit_scope === "all";
+    return p.ppid === host || (marks.limit_scope === "all" && p.session === undefined);
   };
   const isTied = (a: Entry, b: Entry) =>
     b.ppid === a.pid || (a.pgid > 0 && a.pgid === b.pgid) || (a.sid > 0 && a.sid === b.sid);

@@ -57,8 +57,10 @@ function createSeedTest(
   const { root, limit_mark } = marks;
   const hasLimit = (process: ProcessStat) =>
     limit_mark !== undefined && snapshot.limitOf(process.pid) === limit_mark;
+  // Two hosts may have given the same mark: who is no child of ours and names another session is the other's.
   const isAdopted = (process: ProcessStat) =>
-    process.ppid === hostPid || marks.limit_scope === "all";
+    process.ppid === hostPid ||
+    (marks.limit_scope === "all" && snapshot.sessionOf(process.pid) === undefined);
   // After the root's death its number still names its group and session, but once these are empty the number may
   // come to name those of a stranger, so it counts only together with the inherited limit.
   const isOfRoot = (process: ProcessStat) =>
