@@ -79,6 +79,7 @@ describe("a file", () => {
     ["nothing at all", "", "ENOEXEC"],
     ["a first line that names nobody", "#!\n", "ENOEXEC"],
     ["an interpreter that is not there", "#!/nowhere/sh\n", "ENOENT"],
+    ["an interpreter and a line's end from Windows", "#!/bin/sh\r\n", "ENOENT"],
     ["an interpreter that is a directory", "#!/tmp\n", "EACCES"],
   ])("with %s is judged as exec would", (_, content, problem) => {
     using folder = openFolder();
@@ -123,6 +124,19 @@ describe("what a program is given", () => {
 });
 
 describe("a failed spawn", () => {
+  test("of a script says that its interpreter is missing, not the script", () => {
+    using folder = openFolder();
+    const script = folder.write("prog", 0o755, "#!/nowhere/sh\n");
+    const isMissing = expect.objectContaining({
+      message: expect.stringContaining("the interpreter that its first line names is not there"),
+      details: expect.objectContaining({ errno: "ENOENT" }),
+    });
+    expect(() => resolveExecutable(script, {}, "/")).toThrow(isMissing);
+    expect(() => resolveExecutable("prog", { PATH: `/nowhere:${folder.path}:/` }, "/")).toThrow(
+      isMissing,
+    );
+  });
+
   test("says the program and what is wrong in a sentence, and the errno for programs", () => {
     expect(spawnFault("my prog", "EACCES")).toMatchObject({
       code: "spawn_failed",

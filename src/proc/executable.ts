@@ -12,22 +12,46 @@ export function resolveExecutable(
   env: Readonly<Record<string, string>>,
   workDir: string,
 ): string {
-  if (name.includes("/")) {
-    const path = isAbsolute(name) ? name : join(workDir, name);
-    const problem = findProblem(path);
-    if (problem === undefined) return path;
-    throw spawnFault(name, problem);
+  const problems: Problem[] = [];
+  for (const path of listCandidates(name, env, workDir)) {
+    const errno = findProblem(path);
+    if (errno === undefined) return path;
+    problems.push({ path, errno });
   }
-  let problem = "ENOENT";
-  if (name === "") throw spawnFault(name, problem);
-  for (const folder of (env.PATH ?? DEFAULT_PATH).split(":")) {
-    const path = join(isAbsolute(folder) ? folder : join(workDir, folder), name);
-    const found = findProblem(path);
-    if (found === undefined) return path;
-    // As the system's own search does: a file that may not be run is worth more than one that is not there.
-    if (found !== "ENOENT" && found !== "ENOTDIR") problem = found;
-  }
-  throw spawnFault(name, problem);
+  throw describeProblems(name, problems);
+}
+
+interface Problem {
+  readonly path: string;
+  readonly errno: string;
+}
+
+function listCandidates(
+  name: string,
+  env: Readonly<Record<string, string>>,
+  workDir: string,
+): readonly string[] {
+  const from = (path: string) => (isAbsolute(path) ? path : join(workDir, path));
+  if (name.includes("/")) return [from(name)];
+  const folders = name === "" ? [] : (env.PATH ?? DEFAULT_PATH).split(":");
+  return folders.map((folder) => join(from(folder), name));
+}
+
+function describeProblems(name: string, problems: readonly Problem[]): Fault {
+  const absent = name.includes("/") ? ["ENOENT"] : ["ENOENT", "ENOTDIR"];
+  // As the system's own search does: a file that may not be run is worth more than one that is not there.
+  const telling = problems.findLast(({ errno }) => !absent.includes(errno));
+  if (telling !== undefined) return spawnFault(name, telling.errno);
+  // Exec says the same of a script whose interpreter is missing as of a file that is.
+  const isScript = problems.some(({ path }) => findAccessProblem(path) === undefined);
+  return isScript ? interpreterFault(name) : spawnFault(name, "ENOENT");
+}
+
+function interpreterFault(name: string): Fault {
+  return createFault(
+    { program: name, errno: "ENOENT" },
+    "the interpreter that its first line names is not there (a line that ends as on Windows names none either)",
+  );
 }
 
 const sentences: Readonly<Record<string, string>> = {
@@ -43,11 +67,16 @@ const sentences: Readonly<Record<string, string>> = {
 };
 
 export function spawnFault(name: string, errno: string, cause?: unknown): Fault {
-  const sentence = sentences[errno] ?? errno;
-  return new Fault("spawn_failed", `cannot run ${JSON.stringify(name)}: ${sentence}`, {
-    details: { errno, program: name },
-    cause,
-  });
+  return createFault({ program: name, errno }, sentences[errno] ?? errno, cause);
+}
+
+function createFault(
+  details: { readonly program: string; readonly errno: string },
+  sentence: string,
+  cause?: unknown,
+): Fault {
+  const message = `cannot run ${JSON.stringify(details.program)}: ${sentence}`;
+  return new Fault("spawn_failed", message, { details, cause });
 }
 
 /** Throws `spawn_failed` for what no program can be given: C ends a text at NUL, and a variable's name at "=". */
@@ -123,7 +152,8 @@ function findFormatProblem(path: string): string | undefined {
   if (head.subarray(0, length).includes(0)) return undefined;
   const line = head.toString("latin1", 0, length).split("\n")[0] ?? "";
   if (!line.startsWith("#!")) return "ENOEXEC";
-  const interpreter = line.slice(2).trim().split(/\s/)[0] ?? "";
+  // By spaces and tabs alone, as the kernel does: the carriage return of a line from Windows is part of the name.
+  const interpreter = /^[ \t]*([^ \t]*)/.exec(line.slice(2))?.[1] ?? "";
   if (interpreter === "") return "ENOEXEC";
   // Relative to where the child will be, which is not known here.
   return isAbsolute(interpreter) ? findAccessProblem(interpreter) : undefined;
