@@ -1,6 +1,8 @@
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { systemClock } from "#base/clock.ts";
+import { openChildren } from "#proc/fixtures/open-children.ts";
+import { Recorder } from "#proc/fixtures/recorder.ts";
 import { openSpawner } from "#proc/spawner.ts";
 
 const O_CLOEXEC = 0o2000000;
@@ -28,4 +30,28 @@ test("a program that cannot be executed leaves everything as it was", async () =
   // A descriptor that is not there is found out before.
   expect(replace([fd, 1_000_000])).toThrow(expect.objectContaining({ code: "EBADF" }));
   expect(isKept(fd)).toBe(false);
+});
+
+test("a child that cannot be taken over after its exit takes nobody's end away who has its number now", async () => {
+  await using children = await openChildren({ cgroups: false });
+  const { child, heard } = await children.sh("read x; exit 7", { stdin: true });
+  const wiring = {
+    terminal: false,
+    outputs: [{ channel: "stdout" as const, fd: 1_000_000 }],
+    slave: null,
+    stdin: null,
+    input_b64: "",
+    input_ending: false,
+  };
+  const { identity } = child;
+  const handed = {
+    identity,
+    limit_mark: null,
+    state: "exited",
+    has_cgroup: false,
+    wiring,
+  } as const;
+  expect(() => children.spawner.adopt("ses_gone", handed, new Recorder())).toThrow();
+  child.write(Buffer.from("go\n"));
+  expect(await heard.untilExited()).toEqual({ exit_code: 7, signal: null });
 });

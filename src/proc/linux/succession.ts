@@ -95,8 +95,8 @@ function adoptChild(deps: SuccessionDeps, { sessionId, handed, listener }: Adopt
     if (state === "running") deps.reaper.watch(identity.pid, (status) => child.onReaped(status));
     return child;
   } catch (error) {
-    // It is lost to us, and its number must not stay expected.
-    deps.reaper.watch(identity.pid, () => undefined);
+    // It is lost to us, and its number must not stay expected. Of one that was reaped it is somebody else's by now.
+    if (state === "running") deps.reaper.watch(identity.pid, () => undefined);
     throw error;
   }
 }
