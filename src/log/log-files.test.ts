@@ -13,7 +13,7 @@ import { expect, test } from "vitest";
 import { ManualClock } from "#base/manual-clock.ts";
 import { encodeRecord, HEADER_BYTES, RECORD_BYTES } from "./index-format.ts";
 import { openLogFiles } from "./log-files.ts";
-import { openLogWriter } from "./log-writer.ts";
+import { type LogWriter, openLogWriter } from "./log-writer.ts";
 import { collect, LogModel } from "./testing/log-model.ts";
 import { openTempDir } from "./testing/temp-dir.ts";
 
@@ -208,6 +208,30 @@ test("a file that is shorter than the tail promised is a gap, not a loop", () =>
   expect(log.source.read(30, { limit })).toMatchObject({ bytes: { length: 10 } });
   expect(log.source.read(40, { limit })).toEqual({ kind: "gap", from: 40, to: 100 });
 });
+
+test.each<[string, (writer: LogWriter) => void]>([
+  ["bytes", (writer) => void writer.append(1, Buffer.alloc(100, "a"))],
+  ["a loss", (writer) => writer.skip(100)],
+])(
+  "an index that goes back behind %s, as a power cut can leave it, is read to its end",
+  (_, fill) => {
+    using log = openTestLog();
+    const dir = `${log.dir}-cut`;
+    const live = (run: (writer: LogWriter) => void) => {
+      using writer = openLogWriter({ dir, clock: log.clock, segmentBytes: 1000 });
+      run(writer);
+    };
+    live(fill);
+    live(fill);
+    // The index reached the disk, the bytes that it speaks of did not.
+    truncateSync(join(dir, "0000000000000000"), 50);
+    live((writer) => void writer.append(2, Buffer.alloc(200, "c")));
+    for (const from of [0, 60, 120]) {
+      using source = openLogFiles(dir);
+      expect(collect(source, from).cursor).toBe(250);
+    }
+  },
+);
 
 test("refuses a newer log and leaves it as it is", () => {
   using log = openTestLog();

@@ -48,7 +48,8 @@ export class SegmentIndex {
     this.#near = Math.max(0, at);
     for (let slot = at + 1; this.#has(slot, tail); slot += 1) {
       const next = this.#parse(slot);
-      if (next === undefined) continue;
+      // After a power cut an index may speak of bytes that are not there, and its next records begin before them.
+      if (next === undefined || next.offset <= cursor) continue;
       if (next.offset > end) break;
       this.#near = slot;
       const changes =
