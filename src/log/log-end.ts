@@ -25,7 +25,7 @@ export function findLogEnd(dir: string, io: LogIo): LogEnd | undefined {
   const slots = own === undefined ? 0 : slotsIn(sizeOf(indexPath(dir, start), io));
   return {
     header,
-    time: lastTime(indexPath(dir, start), slots, io),
+    time: lastTime(dir, [...starts, start], io),
     last: { start, position, slots, made: own !== undefined },
     closed: starts.map((each) => ({ start: each, bytes: diskBytesOf(dir, each, io) })),
   };
@@ -56,17 +56,26 @@ function slotsIn(indexBytes: number): number {
   return Math.max(0, Math.floor((indexBytes - HEADER_BYTES) / RECORD_BYTES));
 }
 
-function lastTime(path: string, slots: number, io: LogIo): number {
+/** A segment that was just begun may have no record yet. */
+function lastTime(dir: string, starts: readonly number[], io: LogIo): number {
+  for (const start of starts.toReversed()) {
+    const time = findLastTime(indexPath(dir, start), io);
+    if (time !== undefined) return time;
+  }
+  return 0;
+}
+
+function findLastTime(path: string, io: LogIo): number | undefined {
   const fd = openExisting(path, io);
-  if (fd === undefined) return 0;
+  if (fd === undefined) return undefined;
   try {
     const bytes = Buffer.alloc(RECORD_BYTES);
-    for (let slot = slots - 1; slot >= 0; slot -= 1) {
+    for (let slot = slotsIn(io.fstatSync(fd).size) - 1; slot >= 0; slot -= 1) {
       readFully(io, fd, { into: bytes, position: HEADER_BYTES + slot * RECORD_BYTES });
       const record = parseRecord(bytes, 0);
       if (record !== undefined) return record.time;
     }
-    return 0;
+    return undefined;
   } finally {
     io.closeSync(fd);
   }

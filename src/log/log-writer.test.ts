@@ -11,7 +11,7 @@ import {
   SMALL_BYTES,
   SMALL_TRIES,
 } from "./log-writer.ts";
-import { createFaultyIo, type Trouble } from "./testing/faulty-io.ts";
+import { Crash, createFaultyIo, type Trouble } from "./testing/faulty-io.ts";
 import { collect, firstDifference, LogModel } from "./testing/log-model.ts";
 import { openTempDir } from "./testing/temp-dir.ts";
 
@@ -97,6 +97,21 @@ test("goes on at the tail with the log's own segment size, and its time does not
   expect(collect(source, 0).held.bytes).toEqual([
     ...Buffer.from("a".repeat(130) + "b".repeat(100)),
   ]);
+});
+
+test("its time does not go back behind a life that died with a segment just begun", () => {
+  using log = openTestLog();
+  log.clock.advance(1000);
+  log.writer.append(1, Buffer.alloc(100, "a"));
+  // The new index gets its header, and the process dies before the first record.
+  const writes: Trouble[] = ["none", "crash"];
+  const io = createFaultyIo((call) => (call === "writeSync" ? (writes.shift() ?? "none") : "none"));
+  using dying = openLogWriter({ dir: log.dir, clock: log.clock, io });
+  expect(() => dying.append(1, Buffer.from("b"))).toThrow(Crash);
+  using next = openLogWriter({ dir: log.dir, clock: new ManualClock(0) });
+  next.append(1, Buffer.from("b"));
+  using source = openLogFiles(log.dir);
+  expect([...source.records(0, 101)].map((record) => record.at_ms)).toEqual([1000, 1000]);
 });
 
 test("holds its two files open, or none when told so", () => {
