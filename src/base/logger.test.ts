@@ -26,6 +26,21 @@ test("writes one JSON object a line, private, and keeps one file before the curr
   expect(existsSync(`${path}.1`)).toBe(true);
 });
 
+test("fields that are no JSON stop nobody, and the line is there without them", () => {
+  using temp = mkdtempDisposableSync(join(tmpdir(), "reins-logger-"));
+  const path = join(temp.path, "log");
+  using logger = openFileLogger(path, () => 0);
+  const circle: Record<string, unknown> = {};
+  circle.self = circle;
+  logger.warn("odd", { circle });
+  logger.warn("large", { bytes: 1n });
+  const lines = readFileSync(path, "utf8").trim().split("\n");
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { message: "odd", fields: expect.stringContaining("circular") },
+    { message: "large", fields: expect.stringContaining("BigInt") },
+  ]);
+});
+
 test("a log that cannot be written stops nobody", () => {
   using logger = openFileLogger("/no/such/folder/log", () => 0);
   logger.warn("unheard");

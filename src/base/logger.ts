@@ -1,4 +1,5 @@
 import { closeSync, openSync, renameSync, statSync, writeSync } from "node:fs";
+import { messageOf } from "./errno.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -19,14 +20,9 @@ export const silentLogger: Logger = { info: ignore, warn: ignore, error: ignore 
 export function openFileLogger(path: string, now: () => number): Logger & Disposable {
   const file = new LogFile(path);
   const write = (level: string, message: string, fields: Fields = {}) => {
-    const line = JSON.stringify({
-      at: new Date(now()).toISOString(),
-      level,
-      message,
-      ...printable(fields),
-    });
+    const at = new Date(now()).toISOString();
     try {
-      file.append(`${line}\n`);
+      file.append(`${toLine({ at, level, message }, fields)}\n`);
     } catch {
       // A full or missing disk: there is nowhere left to say so.
     }
@@ -55,8 +51,10 @@ class LogFile {
   }
 
   close(): void {
-    if (this.#fd !== undefined) closeSync(this.#fd);
+    const fd = this.#fd;
+    // Forgotten first: after a close that fails the number may be somebody else's.
     this.#fd = undefined;
+    if (fd !== undefined) closeSync(fd);
   }
 
   /** Others may write to it, rotate it or remove it: then we go on with the new one. */
@@ -66,6 +64,15 @@ class LogFile {
     if (size >= LOG_FILE_BYTES) renameSync(this.#path, `${this.#path}.1`);
     this.#fd = openSync(this.#path, "a", 0o600);
     this.#written = 0;
+  }
+}
+
+/** What cannot be JSON, such as a circle, takes its fields away and not the line. */
+function toLine(head: Fields, fields: Fields): string {
+  try {
+    return JSON.stringify({ ...head, ...printable(fields) });
+  } catch (error) {
+    return JSON.stringify({ ...head, fields: `not printable: ${messageOf(error)}` });
   }
 }
 
