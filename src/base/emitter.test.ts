@@ -29,7 +29,20 @@ test("the same function may listen twice, each until its own end", () => {
   expect(emitter.size).toBe(1);
 });
 
-test("a listener that ends another during the call keeps the others served", () => {
+test("a listener that is ended by another during the call hears nothing more", () => {
+  const seen: string[] = [];
+  const emitter = new Emitter<void>(() => undefined);
+  emitter.on(() => {
+    seen.push("a");
+    b[Symbol.dispose]();
+  });
+  const b = emitter.on(() => seen.push("b"));
+  emitter.on(() => seen.push("c"));
+  emitter.emit();
+  expect(seen).toEqual(["a", "c"]);
+});
+
+test("a listener that ends itself during the call keeps the others served", () => {
   const seen: string[] = [];
   const emitter = new Emitter<void>(() => undefined);
   const a = emitter.on(() => {

@@ -16,6 +16,8 @@ export class Emitter<T> {
 
   emit(value: T): void {
     for (const listener of [...this.#listeners]) {
+      // One of those before it may have ended it.
+      if (!this.#listeners.has(listener)) continue;
       try {
         listener(value);
       } catch (error) {
