@@ -20,6 +20,13 @@ test.each(["", "xylophone", "a", "z".repeat(1_000_000)])("nothing is near %.10s"
   expect(findNearest(word, words)).toBeUndefined();
 });
 
+test.each(["upsert", "xpsx"])(
+  "a word of two letters is not near %s, which has them in it",
+  (word) => {
+    expect(findNearest(word, ["ps"])).toBeUndefined();
+  },
+);
+
 test("nothing is near when there is nothing", () => {
   expect(findNearest("watch", [])).toBeUndefined();
 });

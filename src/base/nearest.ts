@@ -3,7 +3,9 @@ export function findNearest(word: string, candidates: readonly string[]): string
   const text = word.slice(0, WORD_CHARS).toLowerCase();
   const scored = candidates.map((candidate) => {
     const other = candidate.toLowerCase();
-    const isPart = text.length >= PART_CHARS && (other.includes(text) || text.includes(other));
+    const isPart =
+      Math.min(text.length, other.length) >= PART_CHARS &&
+      (other.includes(text) || text.includes(other));
     return { candidate, score: isPart ? 1 : countEdits(text, other) };
   });
   const best = scored.reduce<(typeof scored)[number] | undefined>(
