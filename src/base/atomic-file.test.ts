@@ -1,4 +1,11 @@
-import { mkdirSync, mkdtempDisposableSync, readdirSync, readFileSync, statSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempDisposableSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -21,4 +28,14 @@ test("a failure leaves what was there and no temporary file", () => {
   expect(() => writeFileAtomic(path, "text")).toThrow();
   expect(readdirSync(temp.path)).toEqual(["folder"]);
   expect(readdirSync(path)).toEqual(["inside"]);
+});
+
+test("what a process left that died while it wrote stands in nobody's way", () => {
+  using temp = mkdtempDisposableSync(join(tmpdir(), "reins-atomic-"));
+  const path = join(temp.path, "file");
+  // As it was named by any process of our number.
+  for (let serial = 1; serial < 20; serial += 1)
+    writeFileSync(`${path}.${process.pid}.${serial}.tmp`, "half");
+  writeFileAtomic(path, "whole");
+  expect(readFileSync(path, "utf8")).toBe("whole");
 });

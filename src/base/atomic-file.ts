@@ -1,14 +1,13 @@
 import { closeSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
-
-let serial = 0;
+import { randomId } from "./random-id.ts";
 
 /**
  * Replaces a file as a whole: a reader meets the old content or the new one, never half of it.
  * Survives the death of any process; not flushed to the disk itself, see docs/adr/0003-session-log.md.
  */
 export function writeFileAtomic(path: string, content: string, mode = 0o600): void {
-  serial += 1;
-  const temporary = `${path}.${process.pid}.${serial}.tmp`;
+  // Not by the process's number: in a container the next one has the same, and this name may be left of the last.
+  const temporary = `${path}.${randomId("t")}.tmp`;
   try {
     const fd = openSync(temporary, "wx", mode);
     try {
