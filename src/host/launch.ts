@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
-import { findProblem } from "#proc/executable.ts";
+import { DEFAULT_PATH, findProblem } from "#proc/executable.ts";
 
 export interface LaunchRequest {
   readonly command?: string | undefined;
@@ -21,7 +21,6 @@ export interface Launch {
   readonly script?: { readonly content: string; readonly file: string };
 }
 
-const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 const SCRIPT_FILE = "command.sh";
 
 /** What a request means as a program and its arguments. `dir` is the session's own, for a script. */
@@ -49,9 +48,10 @@ export function writeScript(launch: Launch): void {
 
 function findShell(path: string): string {
   for (const name of ["bash", "sh"]) {
-    for (const folder of path.split(":")) {
-      const file = join(folder === "" ? "." : folder, name);
-      if (folder.startsWith("/") && findProblem(file) === undefined) return file;
+    // Not in a folder that is relative: whose it is depends on where the session works.
+    for (const folder of path.split(":").filter(isAbsolute)) {
+      const file = join(folder, name);
+      if (findProblem(file) === undefined) return file;
     }
   }
   if (findProblem("/bin/sh") === undefined) return "/bin/sh";

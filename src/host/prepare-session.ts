@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isErrno } from "#base/errno.ts";
 import { Fault } from "#contract/fault.ts";
+import { LOCAL_WORKSPACE } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
 import { RECORD_FILE, RECORD_VERSION, type SessionRecord } from "#host/session/session-record.ts";
@@ -131,7 +132,7 @@ function createSpec(request: Starting, record: SessionRecord): ChildSpec {
       pty: record.mode === "pty",
       marks: {
         session_id,
-        workspace_id: labels.workspace_id ?? "wsp_local",
+        workspace_id: labels.workspace_id ?? LOCAL_WORKSPACE,
         task_id: labels.task_id,
         issue_id: labels.issue_id,
         user_id: labels.user_id,

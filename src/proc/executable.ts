@@ -4,7 +4,8 @@ import { errnoOf, isErrno } from "#base/errno.ts";
 import { Fault } from "#contract/fault.ts";
 import type { ChildSpec } from "./child.ts";
 
-const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
+/** Where programs are looked for that have no PATH. */
+export const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 /** The file that a program's name stands for in the child's own PATH and work dir; throws `spawn_failed`. */
 export function resolveExecutable(
