@@ -128,7 +128,6 @@ function createSpec(request: Starting, record: SessionRecord): ChildSpec {
     merged: request.merged,
     env: buildEnvironment({
       base: request.env,
-      request: {},
       pty: record.mode === "pty",
       marks: {
         session_id,

@@ -4,18 +4,11 @@ import { allowedForNetwork, buildEnvironment, withoutMarks } from "./environment
 const marks = { session_id: "ses_1", workspace_id: "wsp_1" };
 
 describe("a child's environment", () => {
-  test("is the caller's, then the request's, then our marks", () => {
-    const env = buildEnvironment({
-      base: { HOME: "/root", A: "base", B: "base" },
-      request: { B: "request", C: "request" },
-      pty: false,
-      marks,
-    });
+  test("is the caller's and our marks", () => {
+    const env = buildEnvironment({ base: { HOME: "/root", A: "base" }, pty: false, marks });
     expect(env).toEqual({
       HOME: "/root",
       A: "base",
-      B: "request",
-      C: "request",
       REINS_SESSION_ID: "ses_1",
       REINS_WORKSPACE_ID: "wsp_1",
     });
@@ -24,7 +17,6 @@ describe("a child's environment", () => {
   test("names everything that is known of the session", () => {
     const env = buildEnvironment({
       base: {},
-      request: {},
       pty: true,
       marks: {
         ...marks,
@@ -49,8 +41,13 @@ describe("a child's environment", () => {
 
   test("takes no name of ours from anybody, but where the data is", () => {
     const env = buildEnvironment({
-      base: { REINS_TOKEN: "secret", REINS_HOME: "/data", REINS_SESSION_ID: "ses_outer" },
-      request: { REINS_AGENT: "1", REINS_USER_ID: "usr_root" },
+      base: {
+        REINS_TOKEN: "secret",
+        REINS_HOME: "/data",
+        REINS_SESSION_ID: "ses_outer",
+        REINS_AGENT: "1",
+        REINS_USER_ID: "usr_root",
+      },
       pty: false,
       marks,
     });
@@ -62,7 +59,7 @@ describe("a child's environment", () => {
   });
 
   test("says what terminal it is, whatever the caller's is", () => {
-    const parts = { base: { TERM: "dumb" }, request: {}, marks };
+    const parts = { base: { TERM: "dumb" }, marks };
     expect(buildEnvironment({ ...parts, pty: true }).TERM).toBe("xterm-256color");
     expect(buildEnvironment({ ...parts, pty: false }).TERM).toBe("dumb");
   });

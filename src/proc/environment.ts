@@ -1,8 +1,7 @@
 /** The environment of a child. Nothing of ours but the names below reaches it, whoever asked. */
 export interface EnvironmentParts {
-  /** The caller's own environment (a local cli), or the allowed part of ours. */
+  /** The caller's own environment (a local cli) or the allowed part of ours, and what was asked for. */
   readonly base: Readonly<Record<string, string>>;
-  readonly request: Readonly<Record<string, string>>;
   readonly pty: boolean;
   readonly marks: {
     readonly session_id: string;
@@ -32,10 +31,9 @@ const NETWORK_NAMES = new Set([
 const NETWORK_PREFIXES = ["LC_", "XDG_"];
 
 export function buildEnvironment(parts: EnvironmentParts): Record<string, string> {
-  const env: Record<string, string> = {};
-  for (const [name, value] of [...Object.entries(parts.base), ...Object.entries(parts.request)]) {
-    if (!OURS.test(name) || KEPT.has(name)) env[name] = value;
-  }
+  const env = Object.fromEntries(
+    Object.entries(parts.base).filter(([name]) => !OURS.test(name) || KEPT.has(name)),
+  );
   if (parts.pty) env.TERM = "xterm-256color";
   const { marks } = parts;
   const ours: Record<string, string | undefined> = {
