@@ -8,6 +8,7 @@ const HANGUP_EXIT = 129;
 
 /** The exit code. Nothing is loaded that the command does not need. */
 export async function main(argv: readonly string[]): Promise<number> {
+  endQuietlyWithReader();
   const [name = "--help", ...rest] = argv;
   if (name === "--version" || name === "-V") {
     const { version } = await import("./version.ts");
@@ -18,7 +19,6 @@ export async function main(argv: readonly string[]): Promise<number> {
   const spec = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (spec === undefined) return await refuseName(name);
   if (await wantsHelp(spec, rest)) return await showHelp(name);
-  endQuietlyWithReader();
   try {
     const { run } = await spec.load();
     return await run(rest);
@@ -34,7 +34,8 @@ function endQuietlyWithReader(): void {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EPIPE") process.exit(0);
       if (error.code === "EIO") process.exit(HANGUP_EXIT);
-      throw error;
+      sayFault(error);
+      process.exit(exitCodeOf(error));
     });
   }
 }

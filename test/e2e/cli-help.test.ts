@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { commands } from "#cli/commands.ts";
 import { describeAll, describeCommand } from "#cli/help.ts";
+import { faults } from "#contract/faults.ts";
 import { openReins, type Reins } from "#test/harness/reins.ts";
 import { openResident, type Resident } from "#test/harness/resident.ts";
 import { runProgram } from "#test/harness/run-program.ts";
@@ -16,6 +17,19 @@ test.concurrent("--version is that of the package, and nothing else", async () =
       stdout: `${manifest.version}\n`,
       stderr: "",
     });
+});
+
+test.concurrent("whoever has seen enough, or has no room for it, is told no stack", async () => {
+  await using reins = await openReins();
+  const run = (line: string) => runProgram(["bash", "-c", line], { env: reins.env });
+  for (const words of ["--help", "--version", "help run"]) {
+    // The reader has gone before anything is printed.
+    const early = `{ reins ${words}; echo $? >&2; } | true`;
+    expect(await run(early), words).toMatchObject({ stderr: "0\n" });
+    const full = await run(`reins ${words} >/dev/full`);
+    expect(full, words).toMatchObject({ code: faults.disk_full.exit });
+    expect(full.stderr, words).toMatch(/^reins: .*\n$/);
+  }
 });
 
 test.concurrent("help tells of every command how it is used", async () => {
