@@ -1,10 +1,12 @@
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { limits } from "#contract/limits.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openGatewayProcess } from "#test/harness/gateway-process.ts";
+import { catches } from "#test/harness/processes.ts";
 import { type Proto, type ProtoLine, startProto } from "#test/harness/proto.ts";
 import { openReins, type Reins, succeed } from "#test/harness/reins.ts";
 import { scripted } from "#test/harness/runtimes.ts";
@@ -45,6 +47,18 @@ async function startAgent(reins: Reins): Promise<string> {
   const { stderr } = started;
   return /session (ses_\w{16});/.exec(stderr)?.[1] ?? "";
 }
+
+test.concurrent("a signal that comes while the run is looked for ends it, whether stdin ends or not", async () => {
+  await using reins = await openReins();
+  const session_id = await reins.detach(["--", "sleep", "1000"]);
+  const host = (await reins.hostPid()) ?? 0;
+  process.kill(host, "SIGSTOP");
+  const running = reins.start(["proto", "--to", session_id], { input: "pipe" });
+  await waitFor("proto listens for it", () => catches(running.pid, "SIGHUP"));
+  running.child.kill("SIGHUP");
+  process.kill(host, "SIGCONT");
+  expect(await running.ended).toMatchObject({ code: 128 + constants.signals.SIGHUP });
+});
 
 async function endOf({ running }: Proto) {
   running.child.stdin?.end();

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { constants } from "node:os";
 
 /** Pids of live processes (no zombies) whose command line contains the text. Looked up in /proc, from outside. */
 export function findProcesses(text: string): number[] {
@@ -16,6 +17,12 @@ export function findProcesses(text: string): number[] {
 export function isAlive(pid: number): boolean {
   const state = /^\d+ \(.*\) (\S)/s.exec(readProc(pid, "stat"))?.[1];
   return state !== undefined && state !== "Z" && state !== "X";
+}
+
+/** Whether a process has a handler for a signal; Node itself has one for INT and TERM from the start. */
+export function catches(pid: number, signal: keyof typeof constants.signals): boolean {
+  const mask = /^SigCgt:\s+([0-9a-f]+)/m.exec(readProc(pid, "status"))?.[1] ?? "0";
+  return ((BigInt(`0x${mask}`) >> BigInt(constants.signals[signal] - 1)) & 1n) === 1n;
 }
 
 export function countDescriptors(pid: number): number {

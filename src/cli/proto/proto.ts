@@ -1,3 +1,4 @@
+import { addAbortListener } from "node:events";
 import { constants } from "node:os";
 import type { Run } from "#app/run-control.ts";
 import { openTarget, targetOptions } from "#cli/control/target-options.ts";
@@ -63,7 +64,8 @@ async function answerAll(run: Run, writer: LineWriter, signal: AbortSignal): Pro
 
 async function* untilAborted(signal: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
   const { stdin } = process;
-  signal.addEventListener("abort", () => stdin.destroy(), { once: true });
+  // Also when the signal came before anything could be read.
+  using _abort = addAbortListener(signal, () => stdin.destroy());
   // stdin gives bytes as long as no encoding is set.
   for await (const chunk of stdin) yield chunk as Buffer;
 }
