@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { addAbortListener } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +10,7 @@ import { runAgent } from "#agent/run-agent.ts";
 import { AgentFold } from "#agent/state/agent-fold.ts";
 import type { Inherited } from "#agent/turn/repair.ts";
 import type { Caller } from "#app/caller.ts";
-import { systemClock } from "#base/clock.ts";
+import { type Clock, systemClock } from "#base/clock.ts";
 import { isErrno } from "#base/errno.ts";
 import type { Logger } from "#base/logger.ts";
 import type { WorkerInput } from "#contract/agent/requests.ts";
@@ -42,6 +43,8 @@ export interface WorkerOptions {
   readonly parkAfterMs: number;
   /** Ends it: whoever closes the session. */
   readonly signal: AbortSignal;
+  /** By which it parks. Override for tests. */
+  readonly clock?: Clock;
 }
 
 const CHUNK_BYTES = 256 * 1024;
@@ -57,7 +60,8 @@ export async function runWorker(options: WorkerOptions): Promise<number> {
   const log = createStderrLogger(options.stderr);
   const write = createWriter(options.stdout);
   const { promise: ending, resolve: end } = Promise.withResolvers<Ending>();
-  const idle = stack.use(new IdleWatch(options.parkAfterMs, () => end("parked")));
+  const { clock = systemClock, parkAfterMs: ms } = options;
+  const idle = stack.use(new IdleWatch({ clock, ms, park: () => end("parked") }));
   const output = (event: object) => {
     write(event);
     idle.touch();
@@ -74,8 +78,11 @@ export async function runWorker(options: WorkerOptions): Promise<number> {
   void runAgent({
     ...{ input, output, open, isLeaving: () => isLeaving },
     settled: () => idle.touch(),
-  }).then(() => end("alone"));
-  options.signal.addEventListener("abort", () => end("closed"), { once: true });
+  })
+    .catch((error: unknown) => log.error("its requests cannot be read", { error }))
+    .finally(() => end("alone"));
+  // Also when it was closed while this program was being loaded.
+  stack.use(addAbortListener(options.signal, () => end("closed")));
   const how = await ending;
   isLeaving = true;
   await (how === "parked" ? agent?.park() : agent?.[Symbol.asyncDispose]());
@@ -98,18 +105,23 @@ async function openLife(
   return await openAgent({ ports, fold, spec, keys, inherited });
 }
 
+interface Parking {
+  readonly clock: Clock;
+  /** 0 = never. */
+  readonly ms: number;
+  readonly park: () => void;
+}
+
 /** Asks an agent that has been quiet for a while whether it may go. */
 class IdleWatch implements Disposable {
-  readonly #ms: number;
-  readonly #park: () => void;
+  readonly #parking: Parking;
   #agent: Agent | undefined;
   #timer: Disposable | undefined;
 
-  constructor(ms: number, park: () => void) {
-    this.#ms = ms;
-    this.#park = park;
-    // Whoever started us has gone before the first line.
-    this.#timer = systemClock.timer(limits.agent_reply_ms, park);
+  constructor(parking: Parking) {
+    this.#parking = parking;
+    // Whoever started us has gone before the first line, or that line could not be followed.
+    this.#timer = parking.clock.timer(limits.agent_reply_ms, parking.park);
   }
 
   watch(agent: Agent): void {
@@ -118,10 +130,12 @@ class IdleWatch implements Disposable {
   }
 
   touch(): void {
+    if (this.#agent === undefined) return;
     this.#timer?.[Symbol.dispose]();
-    if (this.#ms === 0 || this.#agent === undefined) return;
-    this.#timer = systemClock.timer(this.#ms, () => {
-      if (this.#agent?.canPark === true) this.#park();
+    const { clock, ms, park } = this.#parking;
+    if (ms === 0) return;
+    this.#timer = clock.timer(ms, () => {
+      if (this.#agent?.canPark === true) park();
       else this.touch();
     });
   }
