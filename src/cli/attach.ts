@@ -44,7 +44,8 @@ export async function run(argv: readonly string[]): Promise<number> {
       isNew: false,
     });
   }
-  return await runPiped(local, session, { since: from, json: false, forwardsInput: false });
+  const piped = { since: from, json: false, forwardsInput: false, isViewer };
+  return await runPiped(local, session, piped);
 }
 
 async function attachAgent(session: Session, viewing: Viewing): Promise<number> {

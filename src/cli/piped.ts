@@ -12,6 +12,8 @@ export interface PipedOptions {
   readonly since: number | undefined;
   readonly json: boolean;
   readonly forwardsInput: boolean;
+  /** Only watches: Ctrl-C is for us. */
+  readonly isViewer?: boolean;
   /** Aborted when nobody wants to wait any longer; the session goes on. */
   readonly patience?: AbortSignal;
 }
@@ -66,7 +68,7 @@ export async function pipe(
 ): Promise<number> {
   const { session_id } = piped;
   const { patience } = options;
-  using signals = onSignals(piped);
+  using signals = onSignals(piped, options);
   if (options.forwardsInput) void forwardInput(piped, signals.over);
   const writer = options.json ? createFrameWriter() : createRawWriter({ isHistory: false });
   const over = AbortSignal.any([signals.over, ...(patience === undefined ? [] : [patience])]);
@@ -92,7 +94,10 @@ interface Signals extends Disposable {
 }
 
 /** Ctrl-C is for the program; whoever ends us does not end it. Where Ctrl-C does not arrive, a second one leaves. */
-function onSignals(piped: PipedSession): Signals {
+function onSignals(
+  piped: PipedSession,
+  { isViewer = false }: Pick<PipedOptions, "isViewer">,
+): Signals {
   const over = new AbortController();
   const { signal } = over;
   let leftBy: NodeJS.Signals | undefined;
@@ -113,7 +118,7 @@ function onSignals(piped: PipedSession): Signals {
     }
     isAway = false;
   };
-  const interrupt = () => void (isAway ? leave("SIGINT") : tell());
+  const interrupt = () => void (isAway || isViewer ? leave("SIGINT") : tell());
   process.on("SIGINT", interrupt);
   for (const each of LEAVING) process.on(each, leave);
   return {

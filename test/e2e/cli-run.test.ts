@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
+import { openGatewayProcess } from "#test/harness/gateway-process.ts";
 import { openReins, succeed } from "#test/harness/reins.ts";
 import { runProgram } from "#test/harness/run-program.ts";
 
@@ -142,6 +144,20 @@ test.concurrent.each([
     `reins: left; ${session?.session_id} goes on, reins attach brings you back\n`,
   );
   expect(session?.state).toEqual({ kind: "running" });
+});
+
+test.concurrent("Ctrl-C of who only watches is not the program's", async () => {
+  await using reins = await openReins();
+  await using gateway = await openGatewayProcess({ dataDir: reins.home });
+  const id = await reins.detach(["--", "sh", "-c", "echo ready; exec sleep 1000"]);
+  for (const where of [[], ["--remote", gateway.door.url]]) {
+    const running = reins.start(["attach", "--view", id, ...where]);
+    await running.says("ready");
+    running.child.kill("SIGINT");
+    const code = 128 + constants.signals.SIGINT;
+    expect(await running.ended, where.join(" ")).toMatchObject({ code, stdout: "ready\n" });
+    expect((await reins.session(id)).state).toEqual({ kind: "running" });
+  }
 });
 
 test.concurrent("a command that is killed leaves the session running", async () => {

@@ -33,5 +33,6 @@ export async function attachThere(wanted: RemoteAttach): Promise<number> {
     const role = isViewer ? "viewer" : "controller";
     return await attachRemoteTerminal(place, session, { role, takeover, since, isNew: false });
   }
-  return await runRemotePiped(place, session, { since, json: false, forwardsInput: false });
+  const piped = { since, json: false, forwardsInput: false, isViewer };
+  return await runRemotePiped(place, session, piped);
 }
