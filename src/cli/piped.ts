@@ -1,4 +1,5 @@
 import { constants } from "node:os";
+import { setTimeout } from "node:timers/promises";
 import { followOutput, openOutput } from "#app/follow-output.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
@@ -172,7 +173,7 @@ async function sendPatiently(
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== "queue_full") throw error;
     }
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    await setTimeout(RETRY_MS, undefined, { signal: over });
   }
 }
 

@@ -1,6 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { faults } from "#contract/faults.ts";
+import { limits } from "#contract/limits.ts";
 import { SLOW_MS } from "#test/harness/control.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openGatewayProcess } from "#test/harness/gateway-process.ts";
@@ -45,6 +47,24 @@ test("a command of a server is a part of a pipeline here: bytes, channels, exit 
   left.child.kill("SIGTERM");
   expect(await left.ended).toMatchObject({ code: 143, stderr: expect.stringContaining("goes on") });
   expect((await reins.sessions())[0]?.state.kind).toBe("running");
+});
+
+test("who leaves a command that does not read has left, whatever was still to be typed", {
+  timeout: SLOW_MS,
+}, async () => {
+  await using reins = await openReins();
+  await using server = await openServer(reins);
+  const at = ["run", "--remote", server.door.url, "--cwd", reins.path];
+  const left = reins.start([...at, "--", "sh", "-c", "echo on; exec sleep 600"], { input: "pipe" });
+  await left.says("on\n");
+  left.child.stdin?.write(Buffer.alloc(3 * limits.input_queue_bytes));
+  await waitFor("its queue is full", async () => {
+    // As much as is read from a pipe at once.
+    const { code } = await reins.ask(["send", "x".repeat(64 * 1024)]);
+    return code === faults.queue_full.exit;
+  });
+  left.child.kill("SIGTERM");
+  expect(await left.ended).toMatchObject({ code: 143, stderr: expect.stringContaining("goes on") });
 });
 
 test("a command that is followed over a server goes on when the server was killed and is back", {

@@ -25,11 +25,11 @@ export async function runRemotePiped(
       ),
     // An answer that was cut off may have been heard: then the program is interrupted twice, which is better than never.
     interrupt: (asking) =>
-      askUntilBack(() => place.call("session.interrupt", { session_id }), asking),
+      askUntilBack((how) => place.call("session.interrupt", { session_id }, how), asking),
     input: (said, signal) => {
       // With an id it is typed once, however often it has to be said.
       const request = { session_id, ...said, input_id: randomUUID() };
-      return askUntilBack(() => place.call("session.input", request), { signal });
+      return askUntilBack((how) => place.call("session.input", request, how), { signal });
     },
     look: () => new Patience().ask(() => place.call("session.get", { session_id })),
   };
@@ -38,12 +38,12 @@ export async function runRemotePiped(
 
 /** As long as the attachment tries, which is until nobody wants it any more: what is typed into a pipe is never lost. */
 async function askUntilBack<T>(
-  question: () => Promise<T>,
+  question: (how: { readonly signal: AbortSignal }) => Promise<T>,
   { signal, onAway }: { readonly signal: AbortSignal; onAway?(): void },
 ): Promise<T> {
   for (;;) {
     try {
-      return await question();
+      return await question({ signal });
     } catch (error) {
       if (!(error instanceof Fault) || !isPassing(error)) throw error;
     }
