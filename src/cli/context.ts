@@ -78,10 +78,16 @@ function findOpenFilesLimit(): number | undefined {
 /** How others see who holds control. */
 export function viewerName(): string {
   const tty = process.env.SSH_TTY ?? process.env.TMUX_PANE;
-  return [
-    "cli",
-    userInfo().username,
-    String(process.pid),
-    ...(tty === undefined ? [] : [tty]),
-  ].join(":");
+  return ["cli", findUserName(), String(process.pid), ...(tty === undefined ? [] : [tty])].join(
+    ":",
+  );
+}
+
+function findUserName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // In a container the user may be a number that no list of users knows.
+    return String(process.getuid?.() ?? "somebody");
+  }
 }

@@ -152,6 +152,17 @@ describe("at a terminal", () => {
     expect(second.screen()).not.toContain("a watcher");
   });
 
+  test.concurrent("a user whom no list of users knows is a number to the others", async () => {
+    await using reins = await openReins();
+    using tmux = openTmux(reins);
+    const first = await tmux.open();
+    const second = await tmux.open();
+    first.enter(`reins run -- ${SHELL}`);
+    await first.prompts("in$");
+    second.enter("unshare --user --map-user=54321 reins attach --takeover");
+    await first.shows(/cli:54321:\d+\S* has taken control/);
+  });
+
   test.concurrent("whoever goes away gives control back", async () => {
     await using reins = await openReins();
     using tmux = openTmux(reins);
