@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Control, openControl, SLOW_MS } from "#test/harness/control.ts";
+import { waitFor } from "#test/harness/eventually.ts";
 import { succeed } from "#test/harness/reins.ts";
 
 describe.each(["local", "remote"] as const)(
@@ -130,7 +131,7 @@ describe.each(["local", "remote"] as const)(
   },
 );
 
-test("a long export says how far it is, beside the data", async () => {
+test("a long export says how far it is, beside the data, and leaves no half when it is interrupted", async () => {
   await using control = await openControl("local");
   const { run, ask, reins } = control;
   const id = await reins.detach([
@@ -145,6 +146,13 @@ test("a long export says how far it is, beside the data", async () => {
   expect([code, stdout.replaceAll("x", "").trim()]).toEqual([0, ""]);
   expect(stdout.trimEnd()).toHaveLength(20_000_000);
   expect(stderr).toMatch(/^reins: 8 MiB so far\nreins: 16 MiB so far\n$/);
+  const folder = join(reins.path, "saved");
+  mkdirSync(folder);
+  const saving = reins.start(["export", "-f", "asciicast", "-o", join(folder, "a.cast"), id]);
+  await waitFor("it has begun", () => readdirSync(folder).length);
+  saving.child.kill("SIGINT");
+  expect(await saving.ended).toMatchObject({ code: 130, stdout: "" });
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 test("who does not control a terminal types into it by taking over", async () => {

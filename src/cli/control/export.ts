@@ -1,14 +1,16 @@
 import { once } from "node:events";
 import { createWriteStream, renameSync, rmSync, statSync } from "node:fs";
+import { constants } from "node:os";
 import { finished } from "node:stream/promises";
 import { notice } from "#cli/exit.ts";
 import { parseOptions, refuseWords } from "#cli/options.ts";
 import { writeTo } from "#cli/output-writer.ts";
+import { openLeaving } from "#cli/proto/leaving.ts";
 import { Fault } from "#contract/fault.ts";
 import { ExportFormat } from "#contract/operations/reading.ts";
 import type { Document, OperationInput } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
-import { openTarget, printJson, targetOptions } from "./target-options.ts";
+import { openTarget, printJson, type Target, targetOptions } from "./target-options.ts";
 
 type Format = NonNullable<OperationInput<"session.export">["format"]>;
 
@@ -31,20 +33,36 @@ export async function run(argv: readonly string[]): Promise<number> {
   await using target = await openTarget({ ...values, to: word });
   const { session_id } = target.session;
   const format = named ?? chooseFormat(target.session);
-  const { body, media_type } = await target.place.document("session.export", {
-    session_id,
-    format,
-  });
-  const bytes = withProgress(body);
-  if (values.output === undefined) {
-    for await (const chunk of bytes) await writeTo(process.stdout, chunk);
-    return 0;
-  }
-  const size = await save(bytes, values.output);
-  if (values.json === true)
-    printJson({ session_id, format, media_type, file: values.output, bytes: size });
-  notice(`${session_id} is in ${values.output}, ${size} bytes of ${format}`);
+  const { output: file } = values;
+  if (file !== undefined) return await exportTo(target, { format, file, json: values.json });
+  const { body } = await target.place.document("session.export", { session_id, format });
+  for await (const chunk of withProgress(body)) await writeTo(process.stdout, chunk);
   return 0;
+}
+
+interface Export {
+  readonly format: Format;
+  readonly file: string;
+  readonly json: boolean | undefined;
+}
+
+/** Whoever interrupts it finds no half of a file. */
+async function exportTo({ place, session }: Target, wanted: Export): Promise<number> {
+  const { session_id } = session;
+  const { format, file } = wanted;
+  using leaving = openLeaving();
+  const { signal } = leaving;
+  try {
+    const asked = { session_id, format };
+    const { body, media_type } = await place.document("session.export", asked, { signal });
+    const bytes = await save(withProgress(body), file, signal);
+    if (wanted.json === true) printJson({ session_id, format, media_type, file, bytes });
+    notice(`${session_id} is in ${file}, ${bytes} bytes of ${format}`);
+    return 0;
+  } catch (error) {
+    if (leaving.by === undefined) throw error;
+    return 128 + constants.signals[leaving.by];
+  }
 }
 
 function parseFormat(text: string | undefined): Format | undefined {
@@ -76,12 +94,18 @@ async function* withProgress(body: Document["body"]): AsyncGenerator<Buffer, voi
 }
 
 /** Under its name when it is whole: half a file looks like one. What is no plain file is written to as it is. */
-export async function save(bytes: AsyncIterable<Buffer>, file: string): Promise<number> {
+export async function save(
+  bytes: AsyncIterable<Buffer>,
+  file: string,
+  signal?: AbortSignal,
+): Promise<number> {
   const there = statSync(file, { throwIfNoEntry: false });
   const isPlain = there === undefined || there.isFile();
   const path = isPlain ? `${file}.${process.pid}.part` : file;
   try {
     const size = await writeAll(bytes, path);
+    // What was broken off may end as if it were whole.
+    signal?.throwIfAborted();
     if (isPlain) renameSync(path, file);
     return size;
   } catch (error) {
@@ -94,11 +118,14 @@ async function writeAll(bytes: AsyncIterable<Buffer>, path: string): Promise<num
   const stream = createWriteStream(path);
   await once(stream, "open");
   const done = finished(stream);
+  // It may break while the next piece is waited for; it is asked for below.
+  done.catch(() => undefined);
   let size = 0;
   try {
     for await (const chunk of bytes) {
       size += chunk.length;
-      if (!stream.write(chunk)) await Promise.race([once(stream, "drain"), done]);
+      if (stream.errored !== null) break;
+      if (!stream.write(chunk)) await once(stream, "drain");
     }
     stream.end();
     await done;

@@ -4,10 +4,10 @@ import type { Run } from "#app/run-control.ts";
 import { openTarget, targetOptions } from "#cli/control/target-options.ts";
 import { exitCodeOf, notice } from "#cli/exit.ts";
 import { parseOptions, parseSince, refuseWords } from "#cli/options.ts";
-import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { answerLine, LINE_BYTES } from "./answer-line.ts";
 import { forwardEvents } from "./forward-events.ts";
+import { openLeaving } from "./leaving.ts";
 import { LineWriter } from "./line-writer.ts";
 import { readRequestLines } from "./request-lines.ts";
 import { takeStdout } from "./take-stdout.ts";
@@ -68,33 +68,4 @@ async function* untilAborted(signal: AbortSignal): AsyncGenerator<Uint8Array, vo
   using _abort = addAbortListener(signal, () => stdin.destroy());
   // stdin gives bytes as long as no encoding is set.
   for await (const chunk of stdin) yield chunk as Buffer;
-}
-
-interface Leaving extends Disposable {
-  /** Aborted when it is time to end. */
-  readonly signal: AbortSignal;
-  readonly by: NodeJS.Signals | undefined;
-  leave(): void;
-}
-
-function openLeaving(): Leaving {
-  const ending = new AbortController();
-  const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  let by: NodeJS.Signals | undefined;
-  const leave = () => ending.abort(new Fault("shutting_down", "this connection is being closed"));
-  const onSignal = (name: NodeJS.Signals) => {
-    by ??= name;
-    leave();
-  };
-  for (const name of names) process.on(name, onSignal);
-  return {
-    signal: ending.signal,
-    get by() {
-      return by;
-    },
-    leave,
-    [Symbol.dispose]: () => {
-      for (const name of names) process.off(name, onSignal);
-    },
-  };
 }
