@@ -30,6 +30,7 @@ test("keys move and remove what a person sees as one character", () => {
     ["👍🏽|", "backspace", "|"],
     ["a|bc", "delete", "a|c"],
     ["one\ntwo|", "home", "one\n|two"],
+    ["|\ntwo", "home", "|\ntwo"],
     ["o|ne\ntwo", "end", "one|\ntwo"],
     ["one two|", "kill_word", "one |"],
     ["one two  |x", "kill_word", "one |x"],
@@ -39,6 +40,11 @@ test("keys move and remove what a person sees as one character", () => {
   ];
   for (const [before, key, after] of table)
     expect([before, key, show(edit(at(before), key))]).toEqual([before, key, after]);
+});
+
+test("a word behind one that fills a message is removed without a look at each part of it", () => {
+  const long = "a".repeat(limits.message_chars - 2);
+  expect(edit({ text: `${long} b`, cursor: long.length + 2 }, "kill_word").text).toBe(`${long} `);
 });
 
 test("text goes in where the cursor is, and not more than a message may have", () => {

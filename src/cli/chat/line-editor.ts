@@ -39,7 +39,7 @@ export function edit(editor: Editor, key: EditKey): Editor {
     case "right":
       return { text, cursor: behind(editor) };
     case "home":
-      return { text, cursor: text.lastIndexOf("\n", cursor - 1) + 1 };
+      return { text, cursor: text.slice(0, cursor).lastIndexOf("\n") + 1 };
     case "end":
       return { text, cursor: lineEnd(editor) };
     case "backspace":
@@ -51,7 +51,7 @@ export function edit(editor: Editor, key: EditKey): Editor {
     case "kill_rest":
       return remove(editor, cursor, lineEnd(editor));
     case "kill_word":
-      return remove(editor, text.slice(0, cursor).search(/\S+\s*$/), cursor);
+      return remove(editor, wordStart(editor), cursor);
   }
 }
 
@@ -68,13 +68,19 @@ function remove({ text }: Editor, from: number, to: number): Editor {
 }
 
 function before({ text, cursor }: Editor): number {
-  const last = [...segmenter.segment(text.slice(0, cursor))].at(-1);
-  return last?.index ?? 0;
+  return segmenter.segment(text.slice(0, cursor)).containing(cursor - 1)?.index ?? 0;
 }
 
 function behind({ text, cursor }: Editor): number {
   const [next] = segmenter.segment(text.slice(cursor));
   return cursor + (next?.segment.length ?? 0);
+}
+
+/** Step by step: a pattern would try every place of a long text that was pasted, each to its end. */
+function wordStart({ text, cursor }: Editor): number {
+  let at = text.slice(0, cursor).trimEnd().length;
+  while (at > 0 && !/\s/.test(text.charAt(at - 1))) at -= 1;
+  return at;
 }
 
 function lineEnd({ text, cursor }: Editor): number {
