@@ -204,6 +204,21 @@ describe("reins run --listen", () => {
   });
 });
 
+test.concurrent("a turn of a run is asked for at the run's own address, and its hooks hear of it there", async () => {
+  await using reins = await openReins();
+  writeFileSync(join(reins.path, "team.yaml"), scripted(STEPS));
+  for (const listen of ["127.0.0.1:0", join(reins.path, "run.sock")]) {
+    const id = await reins.detach(["--listen", listen, "team.yaml", "Hello."]);
+    succeed(await reins.ask(["wait", "--for", "idle", id]));
+    const record = recordsOf(reins).find(({ session_id }) => session_id === id);
+    const there = ["--session", id, "--remote", record?.address ?? ""];
+    const said = await reins.run(["run", ...there, "--on-event", "turn.ended=cat >told", "Go on."]);
+    expect(said, listen).toMatchObject({ code: 0, stdout: "Said.\n" });
+    const told: unknown = JSON.parse(readFileSync(join(reins.path, "told"), "utf8"));
+    expect(told).toMatchObject({ type: "turn.ended", session_id: id });
+  }
+});
+
 test.concurrent("serve --only serves a session that is there, until it is told to stop", async () => {
   await using reins = await openReins();
   const id = await reins.detach(["--", "sleep", "1000"]);

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { findDataDir } from "#cli/context.ts";
 import { parseOptions, refuseWords } from "#cli/options.ts";
 import { openPlace } from "#cli/place/place.ts";
+import { choosePlace } from "#cli/place/records.ts";
 import { Fault } from "#contract/fault.ts";
 import { addressOfPage } from "./page-address.ts";
 
@@ -40,7 +41,7 @@ async function findAddressHere(dataDir: string): Promise<string> {
 }
 
 async function findAddressThere(remote: string): Promise<string> {
-  await using place = await openPlace({ remote });
+  await using place = await openPlace(choosePlace({ remote }));
   const { ticket } = await place.call("ticket.create", {});
   return addressOfPage(remote, ticket);
 }

@@ -4,6 +4,7 @@ import { notice, sayFault } from "#cli/exit.ts";
 import { readEventHooks } from "#cli/hooks/event-hook.ts";
 import { openRunHooks } from "#cli/hooks/run-hooks.ts";
 import { openPlace, type Place } from "#cli/place/place.ts";
+import { choosePlace } from "#cli/place/records.ts";
 import type { PendingListener } from "#cli/place/start-listener.ts";
 import { findSession } from "#cli/place/target.ts";
 import { printable } from "#cli/printable.ts";
@@ -25,7 +26,7 @@ export async function runTeam(argv: readonly string[]): Promise<number> {
   const isPerson = !plan.isHeadless && !plan.json && process.stdin.isTTY && process.stdout.isTTY;
   const hooks = await readEventHooks(plan.onEvent, plan);
   if (plan.isDryRun) {
-    await using there = await openPlace({ remote: plan.remote });
+    await using there = await openPlace(choosePlace({ remote: plan.remote }));
     process.stdout.write(describeTeam(await loadPlanned(there, plan), plan));
     return 0;
   }
@@ -33,7 +34,7 @@ export async function runTeam(argv: readonly string[]): Promise<number> {
   if (isSilent && !isPerson && !plan.isDetached) throw noPrompt();
   const prompts = await readPrompts(plan);
   using listener = await openListenerFor(plan);
-  await using place = await openPlace({ remote: plan.remote, task: plan.task });
+  await using place = await openPlace({ ...choosePlace({ remote: plan.remote }), task: plan.task });
   await using runtime = await openRuntime(place, plan);
   const { session_id } = runtime;
   await listener?.serve(session_id);
