@@ -2,13 +2,14 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { locateDataDir } from "#host/data-dir.ts";
 import { findProcess, isAlive as isSame } from "#proc/identity.ts";
 import { createRegistry } from "#registry/registry.ts";
 import type { RunRecord } from "#registry/run-record.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openDoor } from "#test/harness/gateway.ts";
 import { openGatewayProcess } from "#test/harness/gateway-process.ts";
-import { isAlive } from "#test/harness/processes.ts";
+import { findProcesses, isAlive } from "#test/harness/processes.ts";
 import { openReins, type Reins, succeed } from "#test/harness/reins.ts";
 import { scripted } from "#test/harness/runtimes.ts";
 
@@ -32,6 +33,13 @@ async function recordIn(reins: Reins): Promise<RunRecord> {
 async function expectGone(reins: Reins, { server }: RunRecord): Promise<void> {
   await waitFor("the listener ends", () => !isAlive(server.pid), WAIT);
   expect(filesOf(reins)).toEqual([]);
+}
+
+/** Connections to the host's socket, also those that it has not taken yet. */
+function countConnections({ home }: Reins): number {
+  const { socket } = locateDataDir(home);
+  const lines = readFileSync("/proc/net/unix", "latin1").split("\n");
+  return lines.filter((line) => line.endsWith(` ${socket}`)).length;
 }
 
 describe("reins run --listen", () => {
@@ -126,6 +134,22 @@ describe("reins run --listen", () => {
     await new Promise((resolve) => taken.close(resolve));
     expect(existsSync(join(reins.path, "started"))).toBe(false);
     expect(filesOf(reins)).toEqual([]);
+  });
+
+  test.concurrent("goes on without an address when what should serve it has died meanwhile", async () => {
+    await using reins = await openReins();
+    succeed(await reins.ask(["ps"]));
+    const host = (await reins.hostPid()) ?? 0;
+    process.kill(host, "SIGSTOP");
+    const before = countConnections(reins);
+    const running = reins.start(["run", ...LISTEN, "--", "echo", "done"]);
+    await waitFor("it asks the host", () => countConnections(reins) > before, WAIT);
+    const [listener = 0] = findProcesses(`serve --only - --data-dir ${reins.home}`);
+    process.kill(listener, "SIGKILL");
+    process.kill(host, "SIGCONT");
+    const result = await running.ended;
+    expect(result).toMatchObject({ code: 0, stdout: "done\n" });
+    expect(result.stderr).toMatch(/^reins: ses_\w+ goes on, but is not served: .*\n$/);
   });
 
   test.concurrent("serves on a unix socket of this user alone", async () => {

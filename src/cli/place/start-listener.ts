@@ -29,6 +29,8 @@ const START_LIMIT_MS = 20_000;
 export async function openListener(flags: ListenFlags): Promise<PendingListener> {
   const { child, id } = await startListener(describeArguments(flags));
   const lines = new LineReader(child);
+  // It has died under us: that it says nothing more tells so.
+  id.on("error", () => undefined);
   const stop = () => {
     // Its stdin ends, and by that it does.
     id.destroy();
