@@ -9,8 +9,11 @@ import {
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { faults } from "#contract/faults.ts";
+import { limits } from "#contract/limits.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openReins, type Reins, type Running, succeed } from "#test/harness/reins.ts";
+import { runProgram } from "#test/harness/run-program.ts";
 import { scripted } from "#test/harness/runtimes.ts";
 
 const HELLO = fileURLToPath(new URL("../../examples/hello.yaml", import.meta.url));
@@ -75,6 +78,20 @@ function readlinkIfThere(path: string): string | undefined {
 function logOf({ home }: Reins, sessionId: string): string {
   return readFileSync(join(home, "sessions", sessionId, "events", "0000000000000000"), "utf8");
 }
+
+test("a prompt on stdin that is too long is refused before there is a session", async () => {
+  writeTeam(reins);
+  const before = (await reins.sessions()).length;
+  // Also one that never ends: it is not read any further.
+  writeFileSync(join(reins.path, "long"), "x".repeat(limits.message_chars + 1));
+  for (const line of ["cat long", "yes"]) {
+    const script = `${line} | reins run team.yaml --exec -`;
+    const refused = await runProgram(["sh", "-c", script], { cwd: reins.path, env: reins.env });
+    expect(refused).toMatchObject({ code: faults.payload_too_large.exit, stdout: "" });
+    expect(refused.stderr).toContain(`at most ${limits.message_chars} characters`);
+  }
+  expect(await reins.sessions()).toHaveLength(before);
+});
 
 test("each prompt is a turn: answers on stdout, all else on stderr", async () => {
   writeTeam(reins);

@@ -14,21 +14,30 @@ export async function readMessage(words: readonly string[]): Promise<string> {
   return word === "-" ? await readStdin() : word;
 }
 
-async function readStdin(): Promise<string> {
+/** Refused as soon as it is too much, and not when all of it has been read. */
+export async function readStdin(): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of process.stdin) {
     // stdin gives bytes as long as no encoding is set.
     const bytes: Buffer = chunk;
     size += bytes.length;
-    if (size > STDIN_BYTES)
-      throw new Fault(
-        "payload_too_large",
-        `a message has at most ${limits.message_chars} characters`,
-      );
+    if (size > STDIN_BYTES) throw tooLarge();
     chunks.push(bytes);
   }
-  return Buffer.concat(chunks)
-    .toString("utf8")
-    .replace(/[\r\n]+$/, "");
+  const text = cutNewlines(Buffer.concat(chunks).toString("utf8"));
+  if (text.length > limits.message_chars) throw tooLarge();
+  return text;
+}
+
+/** Those at its end. Step by step: a pattern would try every newline of a text that is full of them. */
+export function cutNewlines(text: string): string {
+  let end = text.length;
+  while (end > 0 && "\r\n".includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}
+
+function tooLarge(): Fault {
+  const sentence = `a message has at most ${limits.message_chars} characters`;
+  return new Fault("payload_too_large", sentence);
 }

@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import { text } from "node:stream/consumers";
+import { readStdin } from "#cli/control/message-word.ts";
 import { notice, sayFault } from "#cli/exit.ts";
 import { readEventHooks } from "#cli/hooks/event-hook.ts";
 import { openRunHooks } from "#cli/hooks/run-hooks.ts";
@@ -201,7 +201,7 @@ async function changeSession(runtime: Runtime, plan: TeamPlan): Promise<void> {
 
 async function readPrompts({ prompts }: TeamPlan): Promise<string[]> {
   const said: string[] = [];
-  for (const prompt of prompts) said.push(prompt === "-" ? await text(process.stdin) : prompt);
+  for (const prompt of prompts) said.push(prompt === "-" ? await readStdin() : prompt);
   if (said.some((prompt) => prompt.trim() === ""))
     throw new Fault("invalid_request", "a prompt is empty");
   return said;
