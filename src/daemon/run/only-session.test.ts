@@ -25,6 +25,7 @@ test("the host tells of the one session alone", async () => {
     await expect(call).rejects.toMatchObject({ code: "session_not_found" });
   for (const call of [
     only.call("host.shutdown", {}),
+    only.call("host.upgrade", { command: ["true"] }),
     only.call("session.create", { kind: "command", work_dir: "/", env: {}, ...sleep }),
   ])
     await expect(call).rejects.toMatchObject({ code: "unsupported" });

@@ -24,6 +24,7 @@ export function createOnlyHost(host: HostClient, only: OnlyId): HostClient {
   const answers: Answers = {
     "host.health": async () => describeHealth(await host.call("host.health", {})),
     "host.shutdown": refuse,
+    "host.upgrade": refuse,
     "session.create": refuse,
     "session.list": (request) => listOnly(host, only(), request),
   };
