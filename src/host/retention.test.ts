@@ -27,6 +27,12 @@ test("keeps the newest that fit in age, count and bytes, and nothing else", () =
         ...sessions.filter((s) => expired.has(s.session_id)).map((s) => s.ended_at),
       );
       expect(kept.every((session) => session.ended_at >= newestExpired)).toBe(true);
+      // Nothing goes that has room, those before it included.
+      for (const session of sessions.filter((s) => expired.has(s.session_id))) {
+        const upTo = sessions.filter(({ ended_at }) => ended_at >= session.ended_at);
+        const bytes = upTo.reduce((sum, each) => sum + each.bytes, 0);
+        expect(3000 - session.ended_at > 1000 || upTo.length > 5 || bytes > 100).toBe(true);
+      }
     }),
   );
 });
@@ -47,6 +53,21 @@ test("removes ended sessions by themselves, never one that runs or whose output 
   expect(existsSync(old.session.dir)).toBe(false);
   expect(host.sessions.find(held.session.id)).toBeDefined();
   expect(host.sessions.find(running.session.id)).toBeDefined();
+});
+
+test("the oldest of more than may be kept goes with the next end, without waiting for a sweep", async () => {
+  await using host = openTestSessions({
+    keep: { kept_ms: 60_000, kept_count: 2, kept_bytes: 1e9 },
+  });
+  const opened = [];
+  for (let at = 0; at < 4; at += 1) {
+    const each = await host.open();
+    each.child.exit();
+    each.child.finish();
+    host.clock.advance(1000);
+    opened.push(each.session.id);
+  }
+  expect(host.sessions.all().map(({ id }) => id)).toEqual(opened.slice(1));
 });
 
 test("nothing is swept any more once the host shuts down, also in the middle of its recovery", async () => {

@@ -300,8 +300,12 @@ export class Sessions {
     else await session.endLastLife();
   }
 
+  get #keep(): RetentionLimits {
+    return this.#deps.keep ?? KEEP;
+  }
+
   #sweepSoon(): void {
-    if (this.#sessions.size > limits.exited_kept_count) this.#sweepNow();
+    if (this.#sessions.size > this.#keep.kept_count) this.#sweepNow();
   }
 
   #sweepNow(): void {
@@ -313,7 +317,7 @@ export class Sessions {
     const expired = chooseExpired(
       this.all().flatMap(describeEnded),
       this.#deps.clock.now(),
-      this.#deps.keep ?? KEEP,
+      this.#keep,
     );
     for (const sessionId of expired) {
       const session = this.find(sessionId);
