@@ -3,7 +3,7 @@ import { Fault } from "#contract/fault.ts";
 import { openLocal } from "./context.ts";
 import { exitCodeOf, sayFault } from "./exit.ts";
 import { parseOptions } from "./options.ts";
-import { createTargetPlace, findTarget } from "./place/target.ts";
+import { createTargetPlace, findTarget, type TargetPlace } from "./place/target.ts";
 import { describeState } from "./ps.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
@@ -21,8 +21,8 @@ export async function run(argv: readonly string[]): Promise<number> {
   await using there = await openSessions(values.remote);
   const closeOne = async (word: string): Promise<number> => {
     try {
-      const { session_id } = await findTarget(createTargetPlace(there.operations), word);
-      const session = await there.operations["session.close"]({
+      const { session_id } = await findTarget(there.place, word);
+      const session = await there.close({
         session_id,
         ...(values.reason === undefined ? {} : { reason: values.reason }),
         ...(values.purge === undefined ? {} : { purge: values.purge }),
@@ -42,24 +42,26 @@ export async function run(argv: readonly string[]): Promise<number> {
   return codes.find((code) => code !== 0) ?? 0;
 }
 
-type Closing = Pick<SessionOperations, "session.list" | "session.get" | "session.close">;
+interface Sessions extends AsyncDisposable {
+  readonly place: TargetPlace;
+  readonly close: SessionOperations["session.close"];
+}
 
-async function openSessions(
-  remote: string | undefined,
-): Promise<AsyncDisposable & { readonly operations: Closing }> {
+async function openSessions(remote: string | undefined): Promise<Sessions> {
   if (remote === undefined) {
     const { operations, [Symbol.dispose]: dispose } = await openLocal();
-    return { operations, [Symbol.asyncDispose]: async () => dispose() };
+    const place = createTargetPlace(operations);
+    const close = operations["session.close"];
+    return { place, close, [Symbol.asyncDispose]: async () => dispose() };
   }
   const [{ openPlace }, { choosePlace }] = await Promise.all([
     import("./place/place.ts"),
     import("./place/records.ts"),
   ]);
   const place = await openPlace(choosePlace({ remote }));
-  const operations: Closing = {
-    "session.list": (input) => place.call("session.list", input),
-    "session.get": (input) => place.call("session.get", input),
-    "session.close": (input) => place.call("session.close", input),
+  return {
+    place,
+    close: (input) => place.call("session.close", input),
+    [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
   };
-  return { operations, [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() };
 }

@@ -287,6 +287,8 @@ test.concurrent("8.21 a run is found by its pid, a gateway with several runs by 
   expect(several.code).toBe(9);
   expect(several.stderr).toContain(first);
   expect(several.stderr).toContain(second);
+  const closing = await reins.ask(["close", "--remote", remote, remote]);
+  expect(closing).toMatchObject({ code: 9, stderr: several.stderr });
   const { pid } = await reins.session(first);
   expect(succeed(await reins.run(["close", ` ${pid} `]))).toBe(`${first} SIGHUP\n`);
   expect(await reins.ask(["close", String(pid)])).toMatchObject({ code: 8 });
