@@ -6,6 +6,7 @@ const schema = {
   properties: {
     colour: { type: "string", title: "Colour", enum: ["red", "7"] },
     count: { type: "integer", description: "How many" },
+    level: { type: "integer", enum: [10, 1, 20] },
     size: { type: "number" },
     sure: { type: "boolean" },
     note: { type: "string" },
@@ -19,6 +20,7 @@ test("the fields of a form come in their order, with what they are called", () =
   ).toEqual([
     ["colour", "Colour", true],
     ["count", "How many", false],
+    ["level", "level", false],
     ["size", "size", false],
     ["sure", "sure", false],
     ["note", "note", false],
@@ -39,6 +41,10 @@ test("a line is a value of the field's type, or none", () => {
     ["count", "3", 3],
     ["count", "3.5", undefined],
     ["count", "many", undefined],
+    ["level", "20", 20],
+    ["level", "1", 1],
+    ["level", "3", 20],
+    ["level", "4", undefined],
     ["size", "3.5", 3.5],
     ["size", "Infinity", undefined],
     ["sure", "Y", true],

@@ -38,8 +38,15 @@ function describeField(name: string, property: Schema, isRequired: boolean): For
 export function parseField({ type, choices }: FormField, line: string): FieldValue | undefined {
   const text = line.trim();
   if (text === "") return undefined;
-  if (choices.length > 0)
-    return choices.includes(text) ? text : choices[/^\d+$/.test(text) ? Number(text) - 1 : -1];
+  if (choices.length === 0) return parseValue(type, line);
+  const chosen = choices.includes(text)
+    ? text
+    : choices[/^\d+$/.test(text) ? Number(text) - 1 : -1];
+  return chosen === undefined ? undefined : parseValue(type, chosen);
+}
+
+function parseValue(type: string, line: string): FieldValue | undefined {
+  const text = line.trim();
   if (type === "boolean") return parseYes(text);
   if (type === "string") return line;
   const number = Number(text);
