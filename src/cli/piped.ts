@@ -75,10 +75,7 @@ export async function pipe(
   const over = AbortSignal.any([signals.over, ...(patience === undefined ? [] : [patience])]);
   for await (const chunk of piped.chunks(over)) await writer.write(chunk);
   const { leftBy } = signals;
-  if (leftBy !== undefined) {
-    notice(`left; ${session_id} goes on, reins attach brings you back`);
-    return 128 + constants.signals[leftBy];
-  }
+  if (leftBy !== undefined) return sayLeft(session_id, leftBy);
   const session = await piped.look();
   if (patience?.aborted === true && session.state.kind === "running") {
     notice(`${session_id} goes on, reins wait waits for its end`);
@@ -88,17 +85,23 @@ export async function pipe(
   return codeOf(session);
 }
 
-interface Signals extends Disposable {
+/** Answers the exit code. */
+export function sayLeft(session_id: string, by: NodeJS.Signals): number {
+  notice(`left; ${session_id} goes on, reins attach brings you back`);
+  return 128 + constants.signals[by];
+}
+
+export interface PipedSignals extends Disposable {
   /** The session has ended, or we leave it. */
   readonly over: AbortSignal;
   readonly leftBy: NodeJS.Signals | undefined;
 }
 
 /** Ctrl-C is for the program; whoever ends us does not end it. Where Ctrl-C does not arrive, a second one leaves. */
-function onSignals(
-  piped: PipedSession,
+export function onSignals(
+  piped: Pick<PipedSession, "interrupt">,
   { isViewer = false }: Pick<PipedOptions, "isViewer">,
-): Signals {
+): PipedSignals {
   const over = new AbortController();
   const { signal } = over;
   let leftBy: NodeJS.Signals | undefined;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
 import { createNap } from "#test/harness/process-tools.ts";
-import { findProcesses } from "#test/harness/processes.ts";
+import { catches, findProcesses } from "#test/harness/processes.ts";
 import { openReins, type Reins, succeed } from "#test/harness/reins.ts";
 
 /** `reins exec`, `reins wait` and `reins signal`, as a person or a script uses them. */
@@ -82,6 +82,24 @@ test("exec --json prints what a model gets, and a lifetime ends the command", as
   const ended = await reins.run(["exec", "--lifetime", "300ms", "--json", "--", createNap()]);
   expect(ended.code).toBe(129);
   expect(JSON.parse(ended.stdout).error).toContain("lifetime");
+});
+
+test("Ctrl-C is the command's, with --json as without; who is told to end leaves it alone", async () => {
+  for (const flags of [[], ["--json"]]) {
+    const [first, second] = [createNap(), createNap()];
+    const interrupted = reins.start(["exec", ...flags, "--", `exec ${first}`]);
+    await waitFor("its signals are heard", () => catches(interrupted.pid, "SIGHUP"));
+    interrupted.child.kill("SIGINT");
+    expect(await interrupted.ended, flags.join()).toMatchObject({ code: 130 });
+    expect(findProcesses(first)).toEqual([]);
+    const left = reins.start(["exec", ...flags, "--", `exec ${second}`]);
+    await waitFor("its signals are heard", () => catches(left.pid, "SIGHUP"));
+    left.child.kill("SIGTERM");
+    const { code, stdout, stderr } = await left.ended;
+    expect([code, stdout], flags.join()).toEqual([143, ""]);
+    const id = /^reins: left; (ses_\w{16}) goes on/.exec(stderr)?.[1] ?? "";
+    expect(await reins.ask(["signal", id, "kill"])).toMatchObject({ code: 0 });
+  }
 });
 
 test("what is wrong is said before anything starts", async () => {

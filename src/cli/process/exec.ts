@@ -1,8 +1,9 @@
+import { addAbortListener } from "node:events";
 import { resolve } from "node:path";
 import { quoteIfNeeded } from "#base/shell-quote.ts";
-import { openLocal } from "#cli/context.ts";
+import { type Local, openLocal } from "#cli/context.ts";
 import { parseOptions, splitCommand } from "#cli/options.ts";
-import { LATE_EXIT, runPiped } from "#cli/piped.ts";
+import { LATE_EXIT, onSignals, runPiped, sayLeft } from "#cli/piped.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
@@ -29,12 +30,8 @@ export async function run(argv: readonly string[]): Promise<number> {
   using tools = openLocalTools(local, started.resolve);
   const leaving = new AbortController();
   const running = tools.execute(input, { signal: leaving.signal });
-  if (values.json === true) {
-    const result = await running;
-    process.stdout.write(`${JSON.stringify(result)}\n`);
-    return codeOf(result);
-  }
   const session = await Promise.race([started.promise, running.then(() => started.promise)]);
+  if (values.json === true) return await printResult(local, session, { running, leaving });
   if (values.background === true) {
     await running;
     process.stdout.write(`${session.session_id}\n`);
@@ -48,6 +45,31 @@ export async function run(argv: readonly string[]): Promise<number> {
   if (code !== LATE_EXIT) leaving.abort();
   const [answer] = await waited;
   return code === LATE_EXIT && answer.status === "fulfilled" ? codeOf(answer.value) : code;
+}
+
+interface Execution {
+  readonly running: Promise<ProcessResult>;
+  /** Gives up to wait for it. */
+  readonly leaving: AbortController;
+}
+
+/** Ctrl-C is for the command here as well: what it printed until then is in the result. */
+async function printResult(
+  { operations }: Local,
+  { session_id }: Session,
+  { running, leaving }: Execution,
+): Promise<number> {
+  const interrupt = () => operations["session.interrupt"]({ session_id });
+  using signals = onSignals({ interrupt }, {});
+  using _left = addAbortListener(signals.over, () => leaving.abort());
+  try {
+    const result = await running;
+    process.stdout.write(`${JSON.stringify(result)}\n`);
+    return codeOf(result);
+  } catch (error) {
+    if (signals.leftBy === undefined) throw error;
+    return sayLeft(session_id, signals.leftBy);
+  }
 }
 
 function endPatience(result: ProcessResult, late: AbortController): ProcessResult {
