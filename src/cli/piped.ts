@@ -30,6 +30,8 @@ const AWAY =
 /** As much of a session as a pipeline needs, wherever it is. */
 export interface PipedSession {
   readonly session_id: Session["session_id"];
+  /** Of the server; absent = this machine. */
+  readonly address?: string;
   /** What it prints, up to its exit. */
   chunks(signal: AbortSignal): AsyncIterable<LogChunk>;
   /** A server that is away hears of it when it is back; `onAway` is told that this takes a while. */
@@ -75,7 +77,7 @@ export async function pipe(
   const over = AbortSignal.any([signals.over, ...(patience === undefined ? [] : [patience])]);
   for await (const chunk of piped.chunks(over)) await writer.write(chunk);
   const { leftBy } = signals;
-  if (leftBy !== undefined) return sayLeft(session_id, leftBy);
+  if (leftBy !== undefined) return sayLeft(piped, leftBy);
   const session = await piped.look();
   if (patience?.aborted === true && session.state.kind === "running") {
     notice(`${session_id} goes on, reins wait waits for its end`);
@@ -86,8 +88,12 @@ export async function pipe(
 }
 
 /** Answers the exit code. */
-export function sayLeft(session_id: string, by: NodeJS.Signals): number {
-  notice(`left; ${session_id} goes on, reins attach brings you back`);
+export function sayLeft(
+  { session_id, address }: Pick<PipedSession, "session_id" | "address">,
+  by: NodeJS.Signals,
+): number {
+  const there = address === undefined ? "" : ` --remote ${address}`;
+  notice(`left; ${session_id} goes on, reins attach${there} brings you back`);
   return 128 + constants.signals[by];
 }
 

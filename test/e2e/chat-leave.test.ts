@@ -39,7 +39,7 @@ const ways: readonly Way[] = [
     name: "the host's death",
     leave: async (reins) => process.kill((await reins.hostPid()) ?? 0, "SIGKILL"),
     code: 7,
-    says: /reins: the host has gone away/,
+    says: /reins: the host has gone away; reins attach ses_\w+ goes on/,
   },
 ];
 

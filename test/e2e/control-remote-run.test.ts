@@ -45,7 +45,12 @@ test("a command of a server is a part of a pipeline here: bytes, channels, exit 
   const left = reins.start([...at, "--", "sh", "-c", "echo on; exec sleep 600"]);
   await left.says("on\n");
   left.child.kill("SIGTERM");
-  expect(await left.ended).toMatchObject({ code: 143, stderr: expect.stringContaining("goes on") });
+  expect(await left.ended).toMatchObject({
+    code: 143,
+    stderr: expect.stringMatching(
+      `goes on, reins attach --remote ${server.door.url} brings you back`,
+    ),
+  });
   expect((await reins.sessions())[0]?.state.kind).toBe("running");
 });
 

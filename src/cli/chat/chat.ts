@@ -1,6 +1,7 @@
 import { constants } from "node:os";
-import { hostGone, notice } from "#cli/exit.ts";
+import { notice } from "#cli/exit.ts";
 import type { Runtime } from "#contract/agent/runtime.ts";
+import { Fault } from "#contract/fault.ts";
 import { isParked, type Session } from "#contract/session.ts";
 import { ChatActions } from "./chat-actions.ts";
 import { openChat } from "./chat-snapshot.ts";
@@ -14,6 +15,8 @@ export interface ChatOptions {
   readonly listSessions: () => Promise<readonly Session[]>;
   /** Only watches. */
   readonly isViewer?: boolean;
+  /** What names the session to another command; absent = its id. */
+  readonly name?: string;
   /** Of a session that may have ended for good: then it is shown, and left. */
   readonly state?: Session["state"];
 }
@@ -28,7 +31,7 @@ export function canChat(): boolean {
 
 /** The chat view of an agent session, until somebody leaves or the session has ended. The session goes on without it. */
 export async function runChat(options: ChatOptions): Promise<number> {
-  const { runtime, isViewer = false, state } = options;
+  const { runtime, isViewer = false, state, name = runtime.session_id } = options;
   const snapshot = await runtime.snapshot();
   const { showChat } = await loadApp();
   using stack = new DisposableStack();
@@ -54,7 +57,7 @@ export async function runChat(options: ChatOptions): Promise<number> {
   );
   const ending = await untilLeft(shown.failed, leaving.left);
   await shown.close();
-  return report(ending, runtime.session_id);
+  return report(ending, { session_id: runtime.session_id, name });
 }
 
 function findEnd(state: ChatOptions["state"]): string | undefined {
@@ -82,18 +85,23 @@ async function untilLeft(shown: Promise<unknown>, left: Promise<Ending>): Promis
   return await Promise.race([left, failed]);
 }
 
-function report(ending: Ending, sessionId: string): number {
+interface Shown {
+  readonly session_id: string;
+  readonly name: string;
+}
+
+function report(ending: Ending, { session_id, name }: Shown): number {
   switch (ending.kind) {
     case "failed":
       throw ending.error;
     case "host_gone":
-      throw hostGone(sessionId);
+      throw new Fault("host_unavailable", `the host has gone away; reins attach ${name} goes on`);
     case "ended":
-      notice(`${sessionId} has ended: ${ending.reason}`);
+      notice(`${session_id} has ended: ${ending.reason}`);
       return 0;
     case "detached":
     case "signalled":
-      notice(`left; ${sessionId} goes on, and reins attach ${sessionId} comes back`);
+      notice(`left; ${session_id} goes on, and reins attach ${name} comes back`);
       return ending.kind === "signalled" ? 128 + constants.signals[ending.signal] : 0;
   }
 }

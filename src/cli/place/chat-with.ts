@@ -1,5 +1,5 @@
 import type { Session } from "#contract/session.ts";
-import type { Place } from "./place.ts";
+import { nameThere, type Place } from "./place.ts";
 
 export interface Viewing {
   readonly isViewer: boolean;
@@ -10,5 +10,7 @@ export async function chatWith(place: Place, session: Session, viewing: Viewing)
   const { runChat } = await import("#cli/chat/chat.ts");
   await using runtime = await place.runtime(session.session_id);
   const listSessions = async () => (await place.call("session.list", { state: "live" })).sessions;
-  return await runChat({ runtime, listSessions, state: session.state, ...viewing });
+  const { state, session_id } = session;
+  const name = nameThere(place, session_id);
+  return await runChat({ runtime, listSessions, state, name, ...viewing });
 }

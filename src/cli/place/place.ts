@@ -30,6 +30,11 @@ export interface PlaceOptions {
   readonly task?: string | undefined;
 }
 
+/** What names a session of a place to another command: its id, and where it is. */
+export function nameThere({ address }: Pick<Place, "address">, sessionId: string): string {
+  return address === undefined ? sessionId : `${sessionId} --remote ${address}`;
+}
+
 export async function openPlace({ remote, token, task }: PlaceOptions = {}): Promise<Place> {
   return remote === undefined ? await openHere(task) : await openRemotePlace({ remote, token });
 }

@@ -56,9 +56,10 @@ interface Execution {
 /** Ctrl-C is for the command here as well: what it printed until then is in the result. */
 async function printResult(
   { operations }: Local,
-  { session_id }: Session,
+  session: Session,
   { running, leaving }: Execution,
 ): Promise<number> {
+  const { session_id } = session;
   const interrupt = () => operations["session.interrupt"]({ session_id });
   using signals = onSignals({ interrupt }, {});
   using _left = addAbortListener(signals.over, () => leaving.abort());
@@ -68,7 +69,7 @@ async function printResult(
     return codeOf(result);
   } catch (error) {
     if (signals.leftBy === undefined) throw error;
-    return sayLeft(session_id, signals.leftBy);
+    return sayLeft(session, signals.leftBy);
   }
 }
 

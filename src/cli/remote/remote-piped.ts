@@ -19,6 +19,7 @@ export async function runRemotePiped(
 ): Promise<number> {
   const piped: PipedSession = {
     session_id,
+    address: place.address,
     chunks: (signal) =>
       chunksOf(place.attach(session_id, { since, signal }), () =>
         notice("the server is away; it is tried again"),

@@ -3,7 +3,7 @@ import { readStdin } from "#cli/control/message-word.ts";
 import { notice, sayFault } from "#cli/exit.ts";
 import { readEventHooks } from "#cli/hooks/event-hook.ts";
 import { openRunHooks } from "#cli/hooks/run-hooks.ts";
-import { openPlace, type Place } from "#cli/place/place.ts";
+import { nameThere, openPlace, type Place } from "#cli/place/place.ts";
 import { choosePlace } from "#cli/place/records.ts";
 import type { PendingListener } from "#cli/place/start-listener.ts";
 import { findSession } from "#cli/place/target.ts";
@@ -38,7 +38,8 @@ export async function runTeam(argv: readonly string[]): Promise<number> {
   await using runtime = await openRuntime(place, plan);
   const { session_id } = runtime;
   await listener?.serve(session_id);
-  notice(`session ${session_id}; reins run --session ${session_id} comes back`);
+  const name = nameThere(place, session_id);
+  notice(`session ${session_id}; reins run --session ${name} comes back`);
   if (plan.isDetached) {
     await sayAhead(runtime, prompts);
     process.stdout.write(`${plan.json ? JSON.stringify({ session_id }) : session_id}\n`);
@@ -49,7 +50,8 @@ export async function runTeam(argv: readonly string[]): Promise<number> {
     ...{ session_id, remote, isNew: session === undefined },
   });
   const chat = isPerson && prompts.length === 0 ? await loadChat() : undefined;
-  if (chat !== undefined) return await chat.runChat({ runtime, listSessions: listLive(place) });
+  if (chat !== undefined)
+    return await chat.runChat({ runtime, listSessions: listLive(place), name });
   return await talk(runtime, { ...plan, prompts, isPerson });
 }
 
