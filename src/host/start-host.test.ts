@@ -39,3 +39,32 @@ test("a program that does not answer as a host does is refused in a sentence", a
     message: expect.stringContaining("it ended before it was ready; see "),
   });
 });
+
+/** Finds the lock held the first time, by somebody who was just ending; then it is a host. */
+const SECOND_TIME = `
+  import { existsSync, writeFileSync } from "node:fs";
+  import { createServer } from "node:net";
+  import { encodeJson } from "#host/socket/frames.ts";
+  const dir = process.argv.at(-1);
+  const say = (line) => process.stdout.write(JSON.stringify(line) + "\\n");
+  if (existsSync(dir + "/tried")) {
+    const hello = { type: "hello", protocol: 1, features: [], pid: process.pid, version: "second" };
+    const server = createServer((socket) => {
+      socket.write(encodeJson(hello));
+      socket.on("close", () => server.close());
+    });
+    server.listen(dir + "/host.sock", () => say({ ready: true, pid: process.pid }));
+  } else {
+    writeFileSync(dir + "/tried", "");
+    say({ error: { code: "conflict", message: "another host already serves this data directory" } });
+  }
+`;
+
+test("a host is started again when the one that held the lock has gone without a word", async () => {
+  using dir = openTempDir();
+  const node = [process.execPath, "--input-type=module-typescript", "-e", SECOND_TIME, "--"];
+  // A host works in the root directory, where its imports would not be found.
+  const command = ["/bin/sh", "-c", 'cd "$0" && exec "$@"', process.cwd(), ...node];
+  using host = await openHost({ dataDir: dir.path, command, env: {} });
+  expect(host.hello.version).toBe("second");
+});

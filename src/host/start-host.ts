@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
 import { findSpawnRefusal } from "#base/spawn-refusal.ts";
 import { asFault, Fault, type FaultBody, fromFaultBody } from "#contract/fault.ts";
 import { allowedForNetwork } from "#proc/environment.ts";
@@ -20,16 +21,26 @@ export type ReadyLine =
 
 const START_LIMIT_MS = 20_000;
 const RETRY_MS = 20;
+/** How long a host is waited for that another start has begun, before it is tried once more. */
+const HELD_MS = 1000;
 
 /** The host of this data directory, started if none answers. */
 export async function openHost(options: StartOptions): Promise<HostClient> {
   const dir = openDataDir(options.dataDir);
-  const running = await findSettledHost(dir);
-  if (running !== undefined) return running;
-  const ready = await startHost(dir, options);
-  // Somebody else's start may have won the race; its host will answer in a moment.
-  if ("error" in ready && ready.error.code !== "conflict") throw fromFaultBody(ready.error);
-  return await connectSoon(dir);
+  const until = performance.now() + START_LIMIT_MS;
+  for (;;) {
+    const running = await findSettledHost(dir);
+    if (running !== undefined) return running;
+    const ready = await startHost(dir, options);
+    const isHeld = "error" in ready && ready.error.code === "conflict";
+    if ("error" in ready && !isHeld) throw fromFaultBody(ready.error);
+    // Somebody else's start may have won the race, and its host will answer in a moment. Or who has the lock is ending:
+    // then another has to be started.
+    const host = await connectSoon(dir, isHeld ? HELD_MS : START_LIMIT_MS);
+    if (host !== undefined) return host;
+    if (performance.now() > until)
+      throw notStarted(dir, "another one holds the lock and does not answer");
+  }
 }
 
 /** A host that is about to end still accepts and says nothing: then it is asked again until it has gone. */
@@ -41,7 +52,7 @@ async function findSettledHost(dir: DataDir): Promise<HostClient | undefined> {
     } catch (error) {
       const isEnding = error instanceof Fault && error.details.errno === "ECONNRESET";
       if (!isEnding || performance.now() > until) throw error;
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      await delay(RETRY_MS);
     }
   }
 }
@@ -111,14 +122,12 @@ function parseReadyLine(text: string, dir: DataDir): ReadyLine {
   }
 }
 
-async function connectSoon(dir: DataDir): Promise<HostClient> {
-  const until = performance.now() + START_LIMIT_MS;
+async function connectSoon(dir: DataDir, limitMs: number): Promise<HostClient | undefined> {
+  const until = performance.now() + limitMs;
   for (;;) {
-    const host = await findHost(dir);
-    if (host !== undefined) return host;
-    if (performance.now() > until)
-      throw notStarted(dir, "another one holds the lock and does not answer");
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    const host = await findSettledHost(dir);
+    if (host !== undefined || performance.now() > until) return host;
+    await delay(RETRY_MS);
   }
 }
 
