@@ -28,6 +28,11 @@ export interface ConnectionDeps {
   readonly upgrade: (command: readonly string[]) => Promise<never>;
 }
 
+/** The last number of an attachment. All clients have one row of them, so that a viewer is never called as another. */
+export interface Numbers {
+  last: number;
+}
+
 /** A client that asks and does not read its answers is cut at this. */
 const UNREAD_BYTES = 32 * 1024 * 1024;
 const SOON_MS = 1;
@@ -41,7 +46,7 @@ export class Connection {
   readonly #attachments = new Map<number, Attachment>();
   readonly #notifier: Notifier;
   readonly #handlers: Handlers;
-  #serial = 0;
+  readonly #numbers: Numbers;
   #soon: Buffer[] = [];
   #soonTimer: NodeJS.Timeout | undefined;
   #inFlight = 0;
@@ -49,9 +54,10 @@ export class Connection {
   #isLost = false;
   #upgradeId: number | undefined;
 
-  constructor(socket: Socket, deps: ConnectionDeps) {
+  constructor(socket: Socket, deps: ConnectionDeps, numbers: Numbers) {
     this.#socket = socket;
     this.#deps = deps;
+    this.#numbers = numbers;
     this.#notifier = new Notifier({
       sessions: deps.sessions,
       send: (bytes, sent) => this.#send(bytes, sent),
@@ -61,8 +67,8 @@ export class Connection {
       notifier: this.#notifier,
       attachments: this.#attachments,
       nextNumber: () => {
-        this.#serial += 1;
-        return this.#serial;
+        numbers.last += 1;
+        return numbers.last;
       },
       health: deps.health,
       shutdown: deps.shutdown,
@@ -98,7 +104,7 @@ export class Connection {
     return {
       fd,
       unread_b64: this.#reader.rest.toString("base64"),
-      serial: this.#serial,
+      serial: this.#numbers.last,
       attachments: [...this.#attachments].map(([number, place]) => ({
         number,
         session_id: place.session.id,
@@ -113,7 +119,6 @@ export class Connection {
 
   /** Goes on with a client of the program before us, which notices nothing. */
   adopt(handed: HandedConnection, outcome: HostUpgrade | Fault): void {
-    this.#serial = handed.serial;
     for (const { number, session_id, viewer, role, generation } of handed.attachments) {
       const session = this.#deps.sessions.find(session_id);
       if (session === undefined) continue;

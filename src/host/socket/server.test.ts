@@ -97,6 +97,20 @@ test("a client that goes away frees its control; nobody else notices", async () 
   expect(served.host.spawner.last.written.toString()).toBe("x");
 });
 
+test("two clients whose viewers have one name are two viewers, and one's leaving takes nothing from the other", async () => {
+  await using served = await serve();
+  const { session } = await served.host.open();
+  const [one, two] = await Promise.all([served.client(), served.client()]);
+  const attach = (client: HostClient, role: "viewer" | "controller") =>
+    client.call("session.attach", { session_id: session.id, viewer: "local", role });
+  const holds = await attach(one, "controller");
+  const watches = await attach(two, "viewer");
+  expect(session.view().viewers).toBe(2);
+  await two.call("session.detach", { attachment: watches.attachment });
+  expect(await one.call("session.renew", { attachment: holds.attachment })).toEqual({ held: true });
+  expect(session.view().viewers).toBe(1);
+});
+
 test("bad requests get named faults and the connection lives", async () => {
   await using served = await serve();
   const client = await served.client();

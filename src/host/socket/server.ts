@@ -33,8 +33,10 @@ export interface HostServerDeps extends ConnectionDeps {
  */
 export async function openHostServer(path: string, deps: HostServerDeps): Promise<HostServer> {
   const connections = new Set<Connection>();
+  const inherited = deps.inherited?.server.connections ?? [];
+  const numbers = { last: Math.max(0, ...inherited.map(({ serial }) => serial)) };
   const add = (socket: Socket) => {
-    const connection = new Connection(socket, deps);
+    const connection = new Connection(socket, deps, numbers);
     connections.add(connection);
     deps.onConnections(connections.size);
     socket.on("close", () => {
@@ -48,7 +50,7 @@ export async function openHostServer(path: string, deps: HostServerDeps): Promis
     else add(socket).greet();
   });
   await listen(server, path, deps.inherited?.server);
-  for (const handed of deps.inherited?.server.connections ?? []) adopt(handed, deps, add);
+  for (const handed of inherited) adopt(handed, deps, add);
   const unsent = () => [...connections].filter((connection) => connection.hasUnsent);
   return {
     get connections() {
