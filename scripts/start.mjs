@@ -24,12 +24,20 @@ open ${address}
 
 /** Undefined when nobody serves. */
 function findRunning() {
-  const { status, stdout } = spawnSync(process.execPath, [reins, "open", "--print"], {
+  const words = [reins, "open", "--print", ...dataDirOf(process.argv.slice(2))];
+  const { status, stdout } = spawnSync(process.execPath, words, {
     cwd: root,
     encoding: "utf8",
     stdio: ["ignore", "pipe", "ignore"],
   });
   return status === 0 ? stdout.trim() : undefined;
+}
+
+/** A server of another data directory is not the one that is asked for. */
+function dataDirOf(words) {
+  const at = words.findIndex((word) => /^--data-dir(=|$)/.test(word));
+  if (at < 0) return [];
+  return words.slice(at, words[at].includes("=") ? at + 1 : at + 2);
 }
 
 /** Until it is told to stop; it has the same terminal, so Ctrl-C reaches it by itself. */
