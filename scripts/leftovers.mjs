@@ -83,14 +83,15 @@ export function removeDeadCgroups() {
   const mount = mounts.find((line) => line.includes(" - cgroup2 "))?.split(" ")[4];
   const path = /^0::(.*)$/m.exec(read(() => readFileSync("/proc/self/cgroup", "utf8")))?.[1];
   if (mount === undefined || path === undefined) return;
-  const names = readdirSync(join(mount, path)).filter((name) => /^reins\.\d+$/.test(name));
+  const names = list(join(mount, path))
+    .map(({ name }) => name)
+    .filter((name) => /^reins\.\d+$/.test(name));
   for (const name of names.filter(
     (found) => !existsSync(`/proc/${found.slice("reins.".length)}`),
   )) {
     const folder = join(mount, path, name);
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    for (const entry of list(folder))
       if (entry.isDirectory()) read(() => rmdirSync(join(folder, entry.name)));
-    }
     read(() => rmdirSync(folder));
   }
 }
@@ -127,6 +128,11 @@ function carries(pid, mark) {
 function childrenOf(pid) {
   const list = read(() => readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1"));
   return list.split(" ").filter(Boolean).map(Number);
+}
+
+/** Another run, or the next host, may remove it while it is looked at. */
+function list(folder) {
+  return read(() => readdirSync(folder, { withFileTypes: true })) || [];
 }
 
 function kill(pid) {
