@@ -19,6 +19,7 @@ import { allowedForNetwork } from "#proc/environment.ts";
 import { openLocalToken } from "#store/local-token.ts";
 import { openStore } from "#store/store.ts";
 import { Config, readConfig } from "./config.ts";
+import { openOnce } from "./lazy-tools.ts";
 import { checkExposure, DEFAULT_LISTEN, type ListenAddress, parseListen } from "./listen.ts";
 import { openGatewayRecord } from "./page/gateway-record.ts";
 
@@ -152,13 +153,11 @@ function describeHere(url: string): string {
 
 /** Loaded for the first who comes for it: it is large, and a gateway starts often. */
 function createLazyMcp(deps: EndpointDeps): AnswerMcp {
-  let endpoint: Promise<AnswerMcp> | undefined;
-  return async (request, visit) => {
-    endpoint ??= import("#mcp/endpoint.ts").then(({ createMcpEndpoint }) =>
-      createMcpEndpoint(deps),
-    );
-    return (await endpoint)(request, visit);
-  };
+  const open = openOnce(async () => {
+    const { createMcpEndpoint } = await import("#mcp/endpoint.ts");
+    return createMcpEndpoint(deps);
+  });
+  return async (request, visit) => (await open())(request, visit);
 }
 
 export interface ServeFlags {

@@ -25,12 +25,12 @@ test.skipIf(process.platform !== "linux")(
     const token = readFileSync(join(host.dataDir, "token"), "utf8").trim();
     const ask = (path: string) => askOver(agent, `${gateway.door.url}${path}`, token);
     expect(await ask("/v1/sessions")).toMatchObject({ status: 200 });
-    const paths = ["output?since=0", "events?follow=false", "screen"].map(
-      (name) => `/v1/sessions/${session_id}/${name}`,
-    );
+    const names = ["output?since=0", "events?follow=false", "screen"];
+    const paths = names.map((name) => `/v1/sessions/${session_id}/${name}`);
     {
       using _starved = starve(gateway.pid);
-      for (const path of paths)
+      // The code behind /mcp is loaded for who comes first, and cannot be.
+      for (const path of [...paths, "/mcp"])
         expect([path, await ask(path)]).toEqual([
           path,
           {
@@ -41,6 +41,7 @@ test.skipIf(process.platform !== "linux")(
         ]);
     }
     for (const path of paths) expect(await ask(path)).toMatchObject({ status: 200 });
+    expect(await ask("/mcp")).toMatchObject({ status: 405 });
   },
 );
 
