@@ -51,6 +51,7 @@ count("programs of the system", installPrograms());
 await adoptOrphans((pid) => [...running].some((child) => child.pid === pid));
 if (!isFast) count("the page is built", await problemsOf(buildWeb()));
 await runProgram("lint", "biome", ["ci", "--diagnostic-level=warn", "--error-on-warnings"]);
+await runProgram("words", "node", ["scripts/voice.mjs"]);
 await runProgram("types", "tsc", []);
 await runProgram("types of the page", "tsc", ["-p", "web"]);
 // Beside the tests, because it waits more than it works.
