@@ -27,10 +27,11 @@ test("every dependency has its reason in an ADR", () => {
 });
 
 test("bin/reins and package.json ask for the same Node, and the pinned one is new enough", () => {
-  const door = readFile("bin/reins");
+  const door = readFile("bin/reins.mjs");
   const constant = (name: string) => Number(new RegExp(`${name} = (\\d+);`).exec(door)?.[1]);
   const [major, minor] = [constant("OLDEST_MAJOR"), constant("OLDEST_MINOR")];
   expect(manifest.engines.node).toBe(`>=${major}.${minor}`);
+  expect(readFile("bin/reins")).toContain(`Node ${major}.${minor} or newer`);
   const [pinnedMajor, pinnedMinor] = manifest.devDependencies.node.split(".").map(Number);
   expect(pinnedMajor).toBe(major);
   expect(pinnedMinor).toBeGreaterThanOrEqual(minor);

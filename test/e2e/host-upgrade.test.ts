@@ -344,7 +344,7 @@ describe("another version", () => {
   test.each([
     [
       "cannot be started",
-      [{ file: "bin/reins", from: "await start();", to: "throw new Error('broken');" }],
+      [{ file: "bin/reins.mjs", from: "await start();", to: "throw new Error('broken');" }],
       "broken",
     ],
     [

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -38,11 +38,11 @@ afterAll(() => packedIn[Symbol.dispose]());
 test("the package holds the bundle, the page, the examples and nothing else", () => {
   const { files } = packed;
   const expected =
-    /^(bin\/reins|dist\/(main|client|embedded|[a-z]+-worker)\.js|dist\/chunks\/[\w-]+\.js|dist\/types\/(base|client|contract|daemon)\/[\w/.-]+\.d\.ts|dist\/web\/[\w./-]+|dist\/LICENSES\.txt|examples\/[\w./-]+|README\.md|LICENSE|package\.json)$/;
+    /^(bin\/reins(\.mjs)?|dist\/(main|client|embedded|[a-z]+-worker)\.js|dist\/chunks\/[\w-]+\.js|dist\/types\/(base|client|contract|daemon)\/[\w/.-]+\.d\.ts|dist\/web\/[\w./-]+|dist\/LICENSES\.txt|examples\/[\w./-]+|README\.md|LICENSE|package\.json)$/;
   expect(files.filter((path) => !expected.test(path))).toEqual([]);
   expect(files).toEqual(
     expect.arrayContaining([
-      ...["bin/reins", "dist/main.js", "README.md", "LICENSE"],
+      ...["bin/reins", "bin/reins.mjs", "dist/main.js", "README.md", "LICENSE"],
       ...["dist/web/index.html", "dist/web/LICENSES.txt", "examples/hello.yaml"],
     ]),
   );
@@ -170,6 +170,16 @@ test("an installed package runs agents, behind its server and in the process of 
   expect(checked).toMatchObject({ code: 0, stdout: "" });
 });
 
+test("kill -9 of the process that was started ends an installed server", {
+  timeout: INSTALL_MS,
+}, async () => {
+  await using app = await openApp();
+  await using server = await serve(app);
+  expect((await fetch(`${server.url}/v1/health`)).status).toBe(200);
+  await server.kill();
+  await expect(fetch(`${server.url}/v1/health`)).rejects.toThrow();
+});
+
 test.skipIf(olderNode === undefined)(
   "an installed package tells an older Node what it needs",
   { timeout: INSTALL_MS },
@@ -177,7 +187,9 @@ test.skipIf(olderNode === undefined)(
     await using app = await openApp();
     const refused = await app.reins(["--version"], { node: olderNode ?? "" });
     expect(refused).toMatchObject({ code: 1, stdout: "" });
-    expect(refused.stderr).toMatch(/^reins needs Node 24\.12 or newer; this is v\S+\n$/);
+    expect(refused.stderr).toMatch(
+      /^reins needs Node 24\.12 or newer; \S+ is v\S+\. Install .*: npm install -g node@24\n$/,
+    );
     symlinkSync(join(root, "node_modules", "node"), join(app.path, "node_modules", "node"));
     const again = await app.reins(["--version"], { node: olderNode ?? "" });
     expect(again).toMatchObject({ code: 0, stdout: `${manifest.version}\n` });
@@ -201,20 +213,27 @@ async function openApp(): Promise<App> {
   const home = join(dir.path, "home");
   const bin = join(path, "node_modules", ".bin", "reins");
   const reins: App["reins"] = (args, { node = process.execPath } = {}) =>
-    runProgram([node, bin, ...args], { cwd: path, env: { ...process.env, REINS_HOME: home } });
+    runProgram([bin, ...args], { cwd: path, env: { ...withNode(node), REINS_HOME: home } });
   stack.defer(async () => void (await reins(["host", "stop"])));
   const owned = stack.move();
   return { path, home, bin, reins, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
+/** The environment in which `node` is this one. */
+function withNode(node: string): NodeJS.ProcessEnv {
+  return { ...process.env, PATH: `${dirname(node)}:${process.env.PATH}` };
+}
+
 interface Server extends AsyncDisposable {
   readonly url: string;
   readonly token: string;
+  /** With SIGKILL, of the process that was started. */
+  kill(): Promise<void>;
 }
 
 async function serve(app: App): Promise<Server> {
-  const serving = spawn(process.execPath, [app.bin, "serve", "--listen", "127.0.0.1:0", "--json"], {
-    env: { ...process.env, REINS_HOME: app.home },
+  const serving = spawn(app.bin, ["serve", "--listen", "127.0.0.1:0", "--json"], {
+    env: { ...withNode(process.execPath), REINS_HOME: app.home },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const exited = once(serving, "exit").then(([code]) => [`{"exit": ${code}}`]);
@@ -227,7 +246,11 @@ async function serve(app: App): Promise<Server> {
   const { listening } = JSON.parse(String(line));
   const token = readFileSync(join(app.home, "token"), "utf8").trim();
   const owned = stack.move();
-  return { url: listening, token, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  const kill = async () => {
+    serving.kill("SIGKILL");
+    await exited;
+  };
+  return { url: listening, token, kill, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 /** With whatever declarations the package has brought. */

@@ -3,7 +3,7 @@ import { findExisting } from "./data-dir.ts";
 import { type Finding, failed, fine, note } from "./finding.ts";
 import type { World } from "./world.ts";
 
-/** As `engines` in package.json and bin/reins have it. */
+/** As `engines` in package.json and bin/reins.mjs have it. */
 const OLDEST_NODE = [24, 12] as const;
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
