@@ -22,7 +22,8 @@ export interface PipedOptions {
 /** As of timeout(1): the wait was over first. */
 export const LATE_EXIT = 124;
 
-const LEAVING = ["SIGHUP", "SIGTERM"] as const;
+/** SIGHUP is last: Node always catches SIGINT and SIGTERM, so only SIGHUP shows from outside that all three are handled. */
+const LEAVING = ["SIGTERM", "SIGHUP"] as const;
 const RETRY_MS = 50;
 const AWAY =
   "the server is away; Ctrl-C reaches the program when it is back, and once more leaves it alone";

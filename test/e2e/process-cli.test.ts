@@ -88,12 +88,12 @@ test("Ctrl-C is the command's, with --json as without; who is told to end leaves
   for (const flags of [[], ["--json"]]) {
     const [first, second] = [createNap(), createNap()];
     const interrupted = reins.start(["exec", ...flags, "--", `exec ${first}`]);
-    await waitFor("its signals are heard", () => catches(interrupted.pid, "SIGHUP"));
+    await waitFor("all its signals are handled", () => catches(interrupted.pid, "SIGHUP"));
     interrupted.child.kill("SIGINT");
     expect(await interrupted.ended, flags.join()).toMatchObject({ code: 130 });
     expect(findProcesses(first)).toEqual([]);
     const left = reins.start(["exec", ...flags, "--", `exec ${second}`]);
-    await waitFor("its signals are heard", () => catches(left.pid, "SIGHUP"));
+    await waitFor("all its signals are handled", () => catches(left.pid, "SIGHUP"));
     left.child.kill("SIGTERM");
     const { code, stdout, stderr } = await left.ended;
     expect([code, stdout], flags.join()).toEqual([143, ""]);
