@@ -25,7 +25,8 @@ export async function readOutput(response: Response): Promise<OutputRange> {
   const bytes = await readBytes(response, limits.output_range_bytes);
   if (next - offset < bytes.length)
     throw new Fault("internal", "the answer holds more bytes than it says");
-  const final = headers.get("x-reins-final") === "1";
+  // Older servers say it of every range of a session that has ended.
+  const final = headers.get("x-reins-final") === "1" && next >= tail;
   return { offset, next, tail, gap: findGap(headers), state, final, bytes };
 }
 

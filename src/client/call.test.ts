@@ -138,6 +138,17 @@ test("output is its headers and its bytes, and without headers it is not ours", 
   await expect(server.client.output({ session_id: "s" })).rejects.toThrow(/not come from Reins/);
 });
 
+test("a range that stops short of the end is not final, whatever an older server says", async () => {
+  const about = { "X-Reins-Offset": "0", "X-Reins-State": "exited", "X-Reins-Final": "1" };
+  await using server = await openServer((_request, response, count) => {
+    const next = count === 1 ? "3" : "6";
+    response.writeHead(200, { ...about, "X-Reins-Next": next, "X-Reins-Tail": "6" });
+    response.end("abc");
+  });
+  expect(await server.client.output({ session_id: "s" })).toMatchObject({ final: false });
+  expect(await server.client.output({ session_id: "s" })).toMatchObject({ final: true });
+});
+
 test("an answer that does not end is refused and its request ended", async () => {
   let isCancelled = false;
   const body = new ReadableStream<Uint8Array>({

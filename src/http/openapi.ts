@@ -123,7 +123,7 @@ const outputHeaders = {
   },
   "X-Reins-State": { description: "Of the session.", schema: { type: "string" } },
   "X-Reins-Final": {
-    description: "1 when nothing can follow any more.",
+    description: "1 when this range reaches the end of a session that cannot print any more.",
     schema: { type: "string" },
   },
 };

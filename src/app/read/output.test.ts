@@ -96,6 +96,18 @@ test("a wait ends with its time, with the session, or with who waits", async () 
   expect(await ending).toMatchObject({ state: "exited", final: true });
 });
 
+test("a range is final only when it reaches the end of a session that has ended", async () => {
+  using session = openWrittenSession({ kind: "command", mode: "pipe" });
+  session.print("abcdef", "stdout");
+  session.print("err", "stderr");
+  session.enter({ ...exited, tail: 9 });
+  expect(await read(session, { limit: 6 })).toMatchObject({ next: 6, tail: 9, final: false });
+  expect(await read(session, { since: 6, limit: 3 })).toMatchObject({ next: 9, final: true });
+  expect(await read(session, { since: "tail" })).toMatchObject({ next: 9, final: true });
+  expect(await read(session, { channel: "stdout", limit: 6 })).toMatchObject({ final: false });
+  expect(await read(session, { channel: "stdout" })).toMatchObject({ next: 9, final: true });
+});
+
 test("an offset behind the end is refused before anybody waits", async () => {
   using session = openWrittenSession();
   session.print("abc");

@@ -66,14 +66,16 @@ async function readRange(
 ): Promise<OutputRange> {
   const { output, watch, session } = feed;
   // The state before the tail: what is final now has no byte behind the tail that we read next.
-  const final = isFinal(session);
-  const tail = final ? Math.max(watch.tail, output.tail()) : watch.tail;
+  const hasEnded = isFinal(session);
+  const tail = hasEnded ? Math.max(watch.tail, output.tail()) : watch.tail;
   const gap = findGap(output, since, tail);
   const offset = gap?.to ?? since;
   const into = borrow(Math.max(1, Math.min(limit, tail - offset)));
   const wanted = channel === undefined ? undefined : channels[channel];
   const { next, filled } = await fill(output, into, { offset, tail, wanted });
   const state = session.state.kind;
+  // A range that stops short of the end is not the last one, even when the session has ended.
+  const final = hasEnded && next >= tail;
   return { offset, next, tail, gap, state, final, bytes: into.subarray(0, filled) };
 }
 

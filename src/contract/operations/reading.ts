@@ -21,7 +21,7 @@ export const OutputRange = z.strictObject({
   /** What was asked for begins in a range that is no longer kept. */
   gap: z.strictObject({ from: Offset, to: Offset }).nullable(),
   state: z.enum(["starting", "running", "exited", "lost"]),
-  /** Nobody can print any more: what is behind `tail` will stay empty. */
+  /** This range reaches the end of a session that cannot print any more: no byte follows `next`. */
   final: z.boolean(),
   bytes: z.instanceof(Uint8Array),
 });
