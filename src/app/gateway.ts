@@ -131,10 +131,11 @@ export function openGateway(deps: GatewayDeps): Gateway {
       if (token === undefined) return undefined;
       return findOrMake(callers, token, () => describeCaller(token, deps));
     },
-    knows: ({ token_id, cookie_id }) =>
-      [token_id, cookie_id].every(
-        (id) => id === undefined || store.tokens.findById(id) !== undefined,
-      ),
+    knows: ({ token_id, cookie_id }) => {
+      // A cookie never outlives its token: see store/tokens.ts.
+      const id = cookie_id ?? token_id;
+      return id === undefined || store.tokens.findById(id) !== undefined;
+    },
     exchangeTicket: (ticket) => exchangeTicket({ store, audit }, ticket),
     operations: (caller) =>
       findOrMake(operations, caller, () => createGatewayOperations(parts, caller)),

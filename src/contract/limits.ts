@@ -44,7 +44,7 @@ export const limits = {
   cookie_ms: 7 * DAY_MS,
   auth_failures: 20,
   auth_failures_window_ms: MINUTE_MS,
-  revocation_check_ms: 5 * SECOND_MS,
+  revocation_check_ms: SECOND_MS / 2,
   request_ms: MINUTE_MS,
   connections: 4096,
   terminals_per_socket: 200,

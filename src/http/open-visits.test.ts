@@ -56,6 +56,28 @@ test("what has left is not looked at, and where nobody is nothing ticks", () => 
   expect(clock.timers).toBe(1);
 });
 
+test("a visit that asks learns at once that its token is gone, and all that is open for it ends", () => {
+  const known = new Set(["a", "b"]);
+  const { visits, enter, expelled } = open(known);
+  const first = enter("a");
+  enter("a");
+  const other = enter("b");
+  expect(first.isValid()).toBe(true);
+  known.delete("a");
+  expect([first.isValid(), first.isValid(), other.isValid()]).toEqual([false, false, true]);
+  expect(expelled.map(([token]) => token)).toEqual(["a", "a"]);
+  expect(visits.size).toBe(1);
+});
+
+test("what is open for a token that is gone ends within a second", () => {
+  const known = new Set(["a"]);
+  const { clock, enter, expelled } = open(known);
+  enter("a");
+  known.delete("a");
+  clock.advance(1000);
+  expect(expelled).toEqual([["a", "unauthenticated"]]);
+});
+
 test("a store that cannot be read sends nobody away until it can", () => {
   const { clock, store, enter, expelled } = open(new Set());
   enter("a");

@@ -13,18 +13,24 @@ export interface OpenVisitsDeps {
   readonly checkMs?: number | undefined;
 }
 
-interface OpenVisit {
+export interface OpenVisit extends Disposable {
+  /** Whether the token is still valid at this moment; if it is not, everything that is open for it is closed. */
+  isValid(): boolean;
+}
+
+interface Visitors {
   readonly caller: Caller;
-  readonly expel: (fault: Fault) => void;
+  readonly expel: Set<(fault: Fault) => void>;
 }
 
 /**
- * What is open for a caller: sockets, streams, waits. Everything else asks for the token each time it is used; these
- * were let in once, so whoever came by a token that is revoked or expired meanwhile is sent away here.
+ * What is open for a caller: sockets, streams, waits. Every other request looks up its token. These looked it up when
+ * they were opened, so a timer looks it up again, and a socket asks before it serves a frame.
  */
 export class OpenVisits implements Disposable {
   readonly #deps: OpenVisitsDeps;
-  readonly #visits = new Set<OpenVisit>();
+  /** By cookie or token, so that a look costs one lookup each, however much is open. */
+  readonly #visitors = new Map<string | undefined, Visitors>();
   #next: Disposable | undefined;
 
   constructor(deps: OpenVisitsDeps) {
@@ -32,42 +38,55 @@ export class OpenVisits implements Disposable {
   }
 
   get size(): number {
-    return this.#visits.size;
+    return this.#visitors.values().reduce((sum, { expel }) => sum + expel.size, 0);
   }
 
-  /** Until it is disposed. `expel` is called at most once. */
-  enter(caller: Caller, expel: OpenVisit["expel"]): Disposable {
-    const visit = { caller, expel };
-    this.#visits.add(visit);
+  /** Until it is disposed. `onExpelled` is called at most once. */
+  enter(caller: Caller, onExpelled: (fault: Fault) => void): OpenVisit {
+    const key = keyOf(caller);
+    const visitors = this.#visitors.get(key) ?? { caller, expel: new Set() };
+    // A function of its own: two visits may be given the same one.
+    const expel = (fault: Fault) => onExpelled(fault);
+    visitors.expel.add(expel);
+    this.#visitors.set(key, visitors);
     if (this.#next === undefined) this.#arm();
-    return { [Symbol.dispose]: () => void this.#visits.delete(visit) };
+    return {
+      isValid: () => {
+        if (visitors.expel.has(expel)) this.#check(visitors);
+        return visitors.expel.has(expel);
+      },
+      [Symbol.dispose]: () => {
+        visitors.expel.delete(expel);
+        if (visitors.expel.size === 0) this.#forget(visitors);
+      },
+    };
   }
 
   [Symbol.dispose](): void {
     this.#next?.[Symbol.dispose]();
-    this.#visits.clear();
+    this.#visitors.clear();
   }
 
   #arm(): void {
     const { clock, checkMs = limits.revocation_check_ms } = this.#deps;
     this.#next = clock.timer(checkMs, () => {
       this.#next = undefined;
-      this.#check();
-      if (this.#visits.size > 0) this.#arm();
+      for (const visitors of [...this.#visitors.values()]) this.#check(visitors);
+      if (this.#visitors.size > 0) this.#arm();
     });
   }
 
-  /** Each token and each cookie is looked up once, however much is open for it. */
-  #check(): void {
-    const byToken = Map.groupBy(this.#visits, ({ caller }) => caller.cookie_id ?? caller.token_id);
-    for (const visits of byToken.values()) {
-      const [first] = visits;
-      if (first === undefined || this.#knows(first.caller)) continue;
-      for (const visit of visits) {
-        this.#visits.delete(visit);
-        visit.expel(createExpelledFault());
-      }
-    }
+  #check(visitors: Visitors): void {
+    if (this.#knows(visitors.caller)) return;
+    this.#forget(visitors);
+    const expelled = [...visitors.expel];
+    visitors.expel.clear();
+    for (const expel of expelled) expel(createExpelledFault());
+  }
+
+  #forget(visitors: Visitors): void {
+    const key = keyOf(visitors.caller);
+    if (this.#visitors.get(key) === visitors) this.#visitors.delete(key);
   }
 
   /** A store that cannot be read sends nobody away: the next look will tell. */
@@ -79,6 +98,10 @@ export class OpenVisits implements Disposable {
       return true;
     }
   }
+}
+
+function keyOf({ cookie_id, token_id }: Caller): string | undefined {
+  return cookie_id ?? token_id;
 }
 
 function createExpelledFault(): Fault {

@@ -89,13 +89,13 @@ const IS_ALIVE = "(expires_at IS NULL OR expires_at > :now)";
 
 export function createTokenRecords(deps: TableDeps): TokenRecords {
   const { database } = deps;
-  // Every request asks for one of a few.
-  const known = new Unchanged<TokenRow>(database);
+  // Every request and every frame asks for one of a few.
+  const bySecret = new Unchanged<TokenRow>(database);
+  const byId = new Unchanged<TokenRow>(database);
   const findById = (id: string) =>
-    parseRow(
+    unlessOver(
       deps,
-      StoredToken,
-      database.first(`${SELECT} WHERE token_id = :id AND ${IS_ALIVE}`, { id, now: deps.now() }),
+      byId.find(id, () => readById(deps, id)),
     );
   return {
     create: ({ expires_in_ms, ...content }) =>
@@ -130,9 +130,9 @@ export function createTokenRecords(deps: TableDeps): TokenRecords {
       }),
     find: (secret) => {
       const hash = hashSecret(secret);
-      const token = known.find(hash.toString("base64"), () => readToken(deps, hash));
-      // A kept one may have ended meanwhile.
-      if (token === undefined || isOver(deps, token)) return undefined;
+      const kept = bySecret.find(hash.toString("base64"), () => readToken(deps, hash));
+      const token = unlessOver(deps, kept);
+      if (token === undefined) return undefined;
       noteUse(deps, token);
       return token;
     },
@@ -177,8 +177,16 @@ function readToken(deps: TableDeps, hash: Buffer): TokenRow | undefined {
   return parseRow(deps, StoredToken, row);
 }
 
-function isOver({ now }: TableDeps, { expires_at }: TokenRow): boolean {
-  return expires_at !== null && expires_at <= now();
+function readById(deps: TableDeps, id: string): TokenRow | undefined {
+  const now = deps.now();
+  const sql = `${SELECT} WHERE token_id = :id AND ${IS_ALIVE}`;
+  return parseRow(deps, StoredToken, deps.database.first(sql, { id, now }));
+}
+
+/** A row that is kept may have expired meanwhile. */
+function unlessOver({ now }: TableDeps, token: TokenRow | undefined): TokenRow | undefined {
+  const isOver = token !== undefined && token.expires_at !== null && token.expires_at <= now();
+  return isOver ? undefined : token;
 }
 
 function noteUse({ database, now, later, log }: TableDeps, token: TokenRow): void {

@@ -378,6 +378,46 @@ describe("a token that is revoked", () => {
     expect(await other.ask({ type: "ping", id: "1" })).toMatchObject({ type: "pong" });
   });
 
+  test.each(["session", "terminals"])(
+    "types nothing more into an open socket: %s",
+    async (door) => {
+      // The timer does not look for the length of this test, so it is the frame that is checked.
+      await using slow = await openTestGateway({ patience: { revocationCheckMs: 600_000 } });
+      const { session_id } = await slow.get("session.create", {
+        kind: "terminal",
+        argv: ["/bin/sh", "-c", "stty -echo; echo ready; exec cat"],
+      });
+      const { secret, token_id } = await slow.get("token.create", {
+        user_id: "ada",
+        role: "operator",
+      });
+      const path = door === "session" ? `/v1/sessions/${session_id}/ws` : "/v1/terminals/ws";
+      await using socket = await slow.as(secret).socket(path);
+      const data_b64 = Buffer.from("typed\n").toString("base64");
+      const typed =
+        door === "session"
+          ? { type: "stdin", data: "typed\n", id: "1" }
+          : { type: "terminal.data", payload: { session_id, data_b64 } };
+      if (door === "session") await socket.frame("connected");
+      else {
+        socket.send({ type: "terminal.attach", payload: { request_id: "1", session_id } });
+        await socket.frame("terminal.attached");
+      }
+      await slow.get("session.wait", {
+        session_id,
+        for: "text",
+        text: "ready",
+        timeout_ms: 10_000,
+      });
+      await slow.get("token.revoke", { token_id });
+      socket.send(typed);
+      expect((await socket.ended()).code).toBe(4401);
+      await slow.get("session.input", { session_id, data: "\u0004" });
+      await slow.get("session.wait", { session_id, for: "exit", timeout_ms: 10_000 });
+      expect((await slow.host.output(session_id)).bytes.toString()).toBe("ready\r\n");
+    },
+  );
+
   test("leaves what it started running", async () => {
     const { secret, token_id } = await mint();
     const made = await gateway

@@ -57,8 +57,8 @@ export async function planExecdSocket(
   const place = { caller, feed, shell, since, replayEnd, isReplay, takeover, seat };
   return {
     protocols: [],
-    open: (socket) => {
-      const opened = new ExecdSocket(deps, { ...place, socket, owned });
+    open: (handshaken) => {
+      const opened = new ExecdSocket(deps, { ...place, ...handshaken, owned });
       void opened.start().catch((error: unknown) => opened.fail(error));
       return opened;
     },

@@ -1,4 +1,3 @@
-import type { WebSocket } from "ws";
 import type { Caller } from "#app/caller.ts";
 import { openSeat, type Seat } from "#app/live/seat.ts";
 import type { SessionFeed } from "#app/live/session-feeds.ts";
@@ -12,7 +11,7 @@ import { closeCodes, Outbox } from "#http/socket/outbox.ts";
 import { OutputFrames } from "#http/socket/output-frames.ts";
 import { OutputPump, type PumpTarget } from "#http/socket/output-pump.ts";
 import { renewRegularly } from "#http/socket/renewal.ts";
-import type { OpenSocket, SocketDeps } from "#http/socket/socket-plan.ts";
+import type { Handshaken, OpenSocket, SocketDeps } from "#http/socket/socket-plan.ts";
 import { execdMessage } from "./execd-faults.ts";
 import {
   createEncoding,
@@ -46,7 +45,7 @@ export async function takeSeat(
   }
 }
 
-export interface Attaching {
+export interface Attaching extends Handshaken {
   readonly caller: Caller;
   readonly feed: SessionFeed;
   readonly shell: Shell;
@@ -57,7 +56,6 @@ export interface Attaching {
   readonly takeover: boolean;
   /** Absent with a takeover, and at what has ended. */
   readonly seat: Seat | undefined;
-  readonly socket: WebSocket;
   readonly owned: DisposableStack;
 }
 
@@ -78,7 +76,7 @@ export class ExecdSocket implements OpenSocket {
     this.#owned = attaching.owned;
     const { socket } = attaching;
     this.#outbox = new Outbox(socket, deps.outbox);
-    onMessages(socket, this.#outbox, (bytes, isBinary) => this.#onMessage(bytes, isBinary));
+    onMessages(attaching, this.#outbox, (bytes, isBinary) => this.#onMessage(bytes, isBinary));
     socket.on("close", () => this.#onClose());
   }
 

@@ -49,7 +49,7 @@ test("a client that leaves while its screen is painted is followed by nobody", a
   const query = AttachQuery.parse({ session_id: WRITTEN_SESSION, paint: true });
   const plan = await planAttach({ gateway, outbox, onError }, createTestCaller(), query);
   using pair = await openPair();
-  plan.open(pair.near, "");
+  plan.open({ socket: pair.near, protocol: "", visit: { isValid: () => true } });
   await asked.promise;
   pair.client.terminate();
   await waitFor("it is seen to have left", () => counts.sockets === 0);

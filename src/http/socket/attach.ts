@@ -1,4 +1,3 @@
-import type { WebSocket } from "ws";
 import type { Caller } from "#app/caller.ts";
 import { checkControllable, openSeat, type Seat } from "#app/live/seat.ts";
 import type { SessionFeed } from "#app/live/session-feeds.ts";
@@ -17,7 +16,7 @@ import { closeCodes, Outbox } from "./outbox.ts";
 import { base64Encoding, binaryEncoding, framesOf, utf8Encoding } from "./output-frames.ts";
 import { OutputPump, type PumpTarget } from "./output-pump.ts";
 import { renewRegularly } from "./renewal.ts";
-import type { OpenSocket, SocketDeps, SocketPlan } from "./socket-plan.ts";
+import type { Handshaken, OpenSocket, SocketDeps, SocketPlan } from "./socket-plan.ts";
 
 export const BINARY_PROTOCOL = "reins.bin.v1";
 
@@ -42,9 +41,8 @@ export async function planAttach(
   const owned = stack.move();
   return {
     protocols: [BINARY_PROTOCOL],
-    open: (socket, protocol) => {
-      const isBinary = protocol === BINARY_PROTOCOL;
-      const attached = new AttachedSocket(deps, { caller, feed, query, since, isBinary, socket });
+    open: (handshaken) => {
+      const attached = new AttachedSocket(deps, { caller, feed, query, since, ...handshaken });
       void attached.start().catch((error: unknown) => attached.fail(error));
       return attached;
     },
@@ -73,13 +71,11 @@ export function checkSince({ output, watch }: SessionFeed, since: number): numbe
   return since;
 }
 
-interface Attaching {
+interface Attaching extends Handshaken {
   readonly caller: Caller;
   readonly feed: SessionFeed;
   readonly query: AttachQuery;
   readonly since: number;
-  readonly isBinary: boolean;
-  readonly socket: WebSocket;
 }
 
 interface ToldSize {
@@ -120,7 +116,7 @@ class AttachedSocket implements OpenSocket {
     this.#attaching = attaching;
     const { socket } = attaching;
     this.#outbox = new Outbox(socket, deps.outbox);
-    onMessages(socket, this.#outbox, (bytes, isBinary) => this.#onMessage(bytes, isBinary));
+    onMessages(attaching, this.#outbox, (bytes, isBinary) => this.#onMessage(bytes, isBinary));
     socket.on("close", () => this.#onClose());
   }
 
@@ -185,10 +181,14 @@ class AttachedSocket implements OpenSocket {
     this.#attaching.socket.terminate();
   }
 
+  get #isBinary(): boolean {
+    return this.#attaching.protocol === BINARY_PROTOCOL;
+  }
+
   #follow(from: Pick<PumpTarget, "since" | "toldSize">): void {
-    const { feed, query, isBinary } = this.#attaching;
+    const { feed, query } = this.#attaching;
     const text = query.encoding === "base64" ? base64Encoding : utf8Encoding;
-    const frames = framesOf(feed, isBinary ? binaryEncoding : text);
+    const frames = framesOf(feed, this.#isBinary ? binaryEncoding : text);
     const pump = new OutputPump(
       { feed, frames, outbox: this.#outbox, ...from },
       {
@@ -311,7 +311,7 @@ class AttachedSocket implements OpenSocket {
 
   /** `0 · offset (ignored) · bytes`: what was typed, as it is. */
   #parseBinary(bytes: Buffer): Buffer {
-    if (!this.#attaching.isBinary)
+    if (!this.#isBinary)
       throw new Fault("invalid_request", `binary frames need the sub-protocol ${BINARY_PROTOCOL}`);
     if (bytes.length <= STDIN_HEADER_BYTES || bytes[0] !== STDIN_CHANNEL)
       throw new Fault(

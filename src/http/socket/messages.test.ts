@@ -31,7 +31,7 @@ test("a peer that asks on and does not listen is not read, until it listens", as
   const outbox = new Outbox(near, { clock: systemClock, counts: new RequestCounts(), onError });
   let asked = 0;
   let mostUnsent = 0;
-  onMessages(near, outbox, async () => {
+  onMessages({ socket: near, visit: { isValid: () => true } }, outbox, async () => {
     asked += 1;
     outbox.send(QUESTION);
     mostUnsent = Math.max(mostUnsent, near.bufferedAmount);

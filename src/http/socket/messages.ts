@@ -1,16 +1,18 @@
-import type { RawData, WebSocket } from "ws";
+import type { RawData } from "ws";
 import { parseJson } from "#contract/parse.ts";
 import type { Outbox } from "./outbox.ts";
+import type { Handshaken } from "./socket-plan.ts";
 
 /** Of one peer, under way at once. Beyond it nothing more is read from the peer until some are answered. */
 const MESSAGES_UNDER_WAY = 256;
 
 /**
  * Hands each message over as it comes, without waiting for the one before: what the host is asked reaches it in order
- * anyway. `serve` answers for itself and never rejects. A peer that does not take its answers is not read either.
+ * anyway. `serve` answers for itself and never rejects. A peer that does not take its answers is not read either, and
+ * what it sends after its token was revoked is dropped.
  */
 export function onMessages(
-  socket: WebSocket,
+  { socket, visit }: Pick<Handshaken, "socket" | "visit">,
   outbox: Pick<Outbox, "isOverfull" | "drained">,
   serve: (bytes: Buffer, isBinary: boolean) => Promise<void>,
 ): void {
@@ -24,6 +26,7 @@ export function onMessages(
     else socket.resume();
   };
   socket.on("message", (data, isBinary) => {
+    if (!visit.isValid()) return;
     underWay += 1;
     readOrWait();
     void serve(toBuffer(data), isBinary).finally(() => {

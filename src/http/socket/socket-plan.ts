@@ -1,5 +1,6 @@
 import type { WebSocket } from "ws";
 import type { Gateway } from "#app/gateway.ts";
+import type { OpenVisit } from "#http/open-visits.ts";
 import type { OutboxDeps } from "./outbox.ts";
 
 export interface SocketDeps {
@@ -8,12 +9,20 @@ export interface SocketDeps {
   readonly onError: (error: unknown) => void;
 }
 
+/** A socket after its handshake. */
+export interface Handshaken {
+  readonly socket: WebSocket;
+  /** The sub-protocol that was chosen; empty without one. */
+  readonly protocol: string;
+  readonly visit: Pick<OpenVisit, "isValid">;
+}
+
 /** A socket that could be opened: all that can be refused was refused. Disposed when the handshake fails. */
 export interface SocketPlan extends Disposable {
   /** Sub-protocols that are understood here. */
   readonly protocols: readonly string[];
   /** After the handshake: owns everything that the plan held. */
-  open(socket: WebSocket, protocol: string): OpenSocket;
+  open(handshaken: Handshaken): OpenSocket;
 }
 
 export interface OpenSocket {

@@ -12,7 +12,7 @@ import { checkSince, takeSeat } from "./attach.ts";
 import { onMessages, parseFrame } from "./messages.ts";
 import { closeCodes, Outbox } from "./outbox.ts";
 import { renewRegularly } from "./renewal.ts";
-import type { OpenSocket, SocketDeps, SocketPlan } from "./socket-plan.ts";
+import type { Handshaken, OpenSocket, SocketDeps, SocketPlan } from "./socket-plan.ts";
 import { AttachedTerminal } from "./terminal-attachment.ts";
 import { describeError, findIds, type Ids } from "./terminal-errors.ts";
 import { Lanes } from "./terminal-lanes.ts";
@@ -37,7 +37,7 @@ type Payload<T extends TerminalFrame["type"]> = Extract<
 export async function planTerminals(deps: SocketDeps, caller: Caller): Promise<SocketPlan> {
   return {
     protocols: [],
-    open: (socket) => new TerminalsSocket(deps, caller, socket),
+    open: (handshaken) => new TerminalsSocket(deps, caller, handshaken),
     [Symbol.dispose]: () => undefined,
   };
 }
@@ -54,13 +54,14 @@ class TerminalsSocket implements OpenSocket {
   #opening = 0;
   readonly #renewal: Disposable;
 
-  constructor(deps: SocketDeps, caller: Caller, socket: WebSocket) {
+  constructor(deps: SocketDeps, caller: Caller, handshaken: Handshaken) {
+    const { socket } = handshaken;
     this.#deps = deps;
     this.#caller = caller;
     this.#socket = socket;
     this.#outbox = new Outbox(socket, deps.outbox);
     this.#lanes = new Lanes(this.#outbox, deps.onError);
-    onMessages(socket, this.#outbox, (bytes, isBinary) => this.#onMessage(bytes, isBinary));
+    onMessages(handshaken, this.#outbox, (bytes, isBinary) => this.#onMessage(bytes, isBinary));
     socket.on("close", () => this.#onClose());
     this.#renewal = renewRegularly(deps.outbox.clock, () => this.#renewAll());
   }

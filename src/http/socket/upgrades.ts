@@ -122,11 +122,11 @@ export class Upgrades {
     let isDone = false;
     this.#server.handleUpgrade(request, socket, head, (opened: WebSocket) => {
       isDone = true;
-      const open = plan.open(opened, opened.protocol);
-      this.#open.add(open);
       const visit = this.#deps.visits.enter(caller, ({ message }) =>
         open.expel(closeCodes.unauthenticated, message),
       );
+      const open = plan.open({ socket: opened, protocol: opened.protocol, visit });
+      this.#open.add(open);
       opened.on("close", () => {
         this.#open.delete(open);
         visit[Symbol.dispose]();
