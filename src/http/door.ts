@@ -24,7 +24,7 @@ export const COOKIE = "reins";
 /** A page says it with every request that changes something: no form and no link of another page can. */
 const PAGE_HEADER = "x-reins-page";
 /** The header of the execd API; takes one of our tokens. */
-const EXECD_HEADER = "x-execd-access-token";
+export const EXECD_HEADER = "x-execd-access-token";
 
 const SAFE_METHODS = ["GET", "HEAD"];
 const SECRET_NAMES = ["token", "access_token", "auth_token", "api_key", "ticket", "secret"];

@@ -12,7 +12,12 @@ import { type OperationName, operations } from "#contract/operations.ts";
 import { parseRequest } from "#contract/parse.ts";
 import { withoutSecrets } from "#contract/token.ts";
 import { toResponse } from "./answers.ts";
-import { describeFaultAt, isExecdPath, noExecdRoute } from "./dialects/execd-faults.ts";
+import {
+  type Asked,
+  describeFaultAt,
+  isExecdRequest,
+  noExecdRoute,
+} from "./dialects/execd-faults.ts";
 import { execdRoutes, findExecdHandler } from "./dialects/execd-routes.ts";
 import { admit, checkPlace, type DoorDeps, identify, type Visit } from "./door.ts";
 import { findHandler, type Handler } from "./handlers.ts";
@@ -68,22 +73,25 @@ export function createRoutes(deps: RouteDeps): Hono<RouteEnv> {
     checkPlace(deps, visitOf(c));
     await next();
   });
+  // Before ours: `/metrics` is a path of both, and of theirs with their header.
+  for (const spec of execdRoutes) {
+    const [method = "", path = ""] = spec.http.split(" ");
+    const find = (caller: Caller | undefined) => findExecdHandler(deps, spec, caller);
+    app.on(method, path, (c, next) =>
+      isExecdRequest(askedBy(c)) ? answer(deps, c, { name: spec.name, spec, find }) : next(),
+    );
+  }
   // Every key of the table is the name of an operation.
   for (const name of Object.keys(operations) as OperationName[]) {
     const [method = "", path = ""] = operations[name].http.split(" ");
     const find = (caller: Caller | undefined) => findHandler(deps, name, caller);
     app.on(method, path, (c) => answer(deps, c, { name, spec: operations[name], find }));
   }
-  for (const spec of execdRoutes) {
-    const [method = "", path = ""] = spec.http.split(" ");
-    const find = (caller: Caller | undefined) => findExecdHandler(deps, spec, caller);
-    app.on(method, path, (c) => answer(deps, c, { name: spec.name, spec, find }));
-  }
   const { mcp } = deps;
   if (mcp !== undefined) app.all(MCP_PATH, (c) => answerMcp({ ...deps, mcp }, mcpRequest(c)));
   const { page } = deps;
   if (page !== undefined) app.get("*", (c, next) => answerPage(page, c) ?? next());
-  app.notFound((c) => refusal(c, noRoute(c.req.method, c.req.path)));
+  app.notFound((c) => refusal(c, noRoute(c.req.method, askedBy(c))));
   app.onError((error, c) => {
     const fault = asFault(error);
     const request_id = c.get("request_id");
@@ -229,12 +237,17 @@ function note({ counts, log }: RouteDeps, c: Context<RouteEnv>, ms: number): voi
 
 /** In the shape of the API that was asked. */
 function refusal(c: Context<RouteEnv>, fault: Fault): Response {
-  const { status, headers, body } = describeFaultAt(c.req.path, fault, c.get("request_id"));
+  const { status, headers, body } = describeFaultAt(askedBy(c), fault, c.get("request_id"));
   return new Response(body, { status, headers });
 }
 
-function noRoute(method: string, path: string): Fault {
-  if (isExecdPath(path)) return noExecdRoute(method, path);
+function askedBy(c: Context<RouteEnv>): Asked {
+  return { path: c.req.path, header: (name) => c.req.header(name) };
+}
+
+function noRoute(method: string, asked: Asked): Fault {
+  const { path } = asked;
+  if (isExecdRequest(asked)) return noExecdRoute(method, path);
   const code: FaultCode = "invalid_request";
   return new Fault(code, `there is no ${method} ${path}; /v1/openapi.json lists what there is`);
 }

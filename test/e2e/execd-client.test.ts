@@ -1,9 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
+import { cpus } from "node:os";
 import { join } from "node:path";
 import {
   CommandsAdapter,
   createExecdClient,
   HealthAdapter,
+  MetricsAdapter,
 } from "@alibaba-group/opensandbox/internal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SessionId } from "#contract/ids.ts";
@@ -24,7 +26,8 @@ afterAll(async () => {
 function connect(token = gateway.token) {
   const options = { baseUrl: gateway.url, headers: { "X-EXECD-ACCESS-TOKEN": token } };
   const client = createExecdClient(options);
-  return { commands: new CommandsAdapter(client, options), health: new HealthAdapter(client) };
+  const [health, metrics] = [new HealthAdapter(client), new MetricsAdapter(client)];
+  return { commands: new CommandsAdapter(client, options), health, metrics };
 }
 
 type Execution = Awaited<ReturnType<CommandsAdapter["run"]>>;
@@ -37,6 +40,19 @@ async function finished(commands: CommandsAdapter, id: string) {
     return status.running === false && status;
   });
 }
+
+test("its metrics are those of the machine, and Prometheus still gets its own", async () => {
+  const before = Date.now();
+  const { cpuCount, cpuUsedPercentage, ...rest } = await connect().metrics.getMetrics();
+  expect(cpuCount).toBe(cpus().length);
+  expect(cpuUsedPercentage).toBeGreaterThanOrEqual(0);
+  expect(cpuUsedPercentage).toBeLessThanOrEqual(100);
+  expect(rest.memoryUsedMiB).toBeGreaterThan(0);
+  expect(rest.memoryTotalMiB).toBeGreaterThan(rest.memoryUsedMiB);
+  expect(rest.timestamp).toBeGreaterThanOrEqual(before);
+  const ours = await gateway.fetch("/metrics");
+  expect(ours.headers.get("content-type")).toContain("text/plain");
+});
 
 describe("commands", () => {
   test("a command prints on both channels and ends with 0", async () => {

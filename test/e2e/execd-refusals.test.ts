@@ -195,9 +195,42 @@ describe("what is asked", () => {
     ["GET", "/files/info?path=/etc"],
     ["POST", "/code"],
     ["POST", "/pty"],
-    ["PUT", "/session"],
+    ["GET", "/metrics/watch"],
   ])("%s %s is not supported and says so", async (method, path) => {
     expect(await execd.ask(method, path)).toEqual({ status: 501, body: shape("NOT_SUPPORTED") });
+  });
+
+  test.each([
+    ["PUT", "/session", {}],
+    ["GET", "/command/status/x/y", {}],
+    ["GET", "/nothing", { "X-EXECD-ACCESS-TOKEN": "any" }],
+  ])("%s %s is a route that the API does not have", async (method, path, headers) => {
+    const answer = await gateway.fetch(path, { method, headers });
+    expect([answer.status, await answer.json()]).toEqual([404, shape("NOT_FOUND")]);
+  });
+
+  test("its header makes every other refusal one of this API, and leaves /v1 as it is", async () => {
+    const headers = { "X-EXECD-ACCESS-TOKEN": "wrong" };
+    const ask = async (path: string) => {
+      const answer = await gateway.as(undefined).fetch(path, { headers });
+      return [answer.status, await answer.json()];
+    };
+    expect(await ask("/metrics")).toEqual([401, shape("UNAUTHORIZED")]);
+    expect(await ask("/v1/isolated/sessions")).toEqual([501, shape("NOT_SUPPORTED")]);
+    expect(await ask("/v1/sessions")).toMatchObject([401, { error: { code: "unauthenticated" } }]);
+    expect(await ask("/v1/nothing")).toMatchObject([400, { error: { code: "invalid_request" } }]);
+  });
+
+  test("a run takes code and timeout_ms for command and timeout, and not both of them", async () => {
+    const path = `/session/${await execd.createSession()}/run`;
+    const events = await execd.events(path, { code: "echo a", timeout_ms: 10_000 });
+    const types = events.map(({ data }) => data.type);
+    expect(types).toEqual(["init", "stdout", "execution_complete"]);
+    const late = await execd.events(path, { code: "sleep 60", timeout_ms: 100 });
+    expect(late.at(-1)?.data).toMatchObject({ type: "error", timed_out: true });
+    const refused = { status: 400, body: shape("INVALID_REQUEST_BODY") };
+    for (const body of [{ code: "a", command: "a" }, { timeout: 1 }, { code: " " }])
+      expect(await execd.ask("POST", path, body)).toEqual(refused);
   });
 
   test("a replay from past the end is refused before anything runs", async () => {

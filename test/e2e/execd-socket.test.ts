@@ -24,14 +24,16 @@ const typesOf = ({ frames }: TestSocket) => {
   const types = frames.map(({ type }) => type);
   return types.filter((type, at) => type !== types[at - 1]);
 };
-/** Output frames are checked to follow each other without a hole; what they say, by channel. */
+/** Output frames are checked to follow each other without a hole; what they say, by channel. A replay has its end. */
 function textOf({ frames }: TestSocket, ...types: string[]): string {
   let next: unknown;
   let text = "";
   for (const { type, offset, data } of frames) {
     if (!["replay", "stdout", "stderr"].includes(type)) continue;
-    if (next !== undefined) expect(offset).toBe(next);
-    next = Number(offset) + Buffer.byteLength(String(data));
+    const bytes = Buffer.byteLength(String(data));
+    const first = type === "replay" ? Number(offset) - bytes : Number(offset);
+    if (next !== undefined) expect(first).toBe(next);
+    next = first + bytes;
     if (types.includes(type)) text += String(data);
   }
   return text;
@@ -68,6 +70,19 @@ describe("frames", () => {
     expect(textOf(socket, "stdout").length).toBe(dir.path.length + 1 + 300_000);
     expect(socket.frames.at(-1)).toEqual({ type: "exit", exit_code: 4 });
     expect(typesOf(socket)).toEqual(["connected", "stdout", "stderr", "stdout", "exit"]);
+  });
+
+  test("a size is ignored where the shell has no terminal, and a wrong one is refused", async () => {
+    const id = await execd.createSession();
+    await using socket = await execd.attach(id);
+    socket.send({ type: "resize", cols: 101, rows: 33 });
+    socket.send({ type: "ping" });
+    await socket.frame("pong");
+    type(socket, "echo on\n");
+    await socket.printed("on");
+    expect(socket.all("error")).toEqual([]);
+    socket.send({ type: "resize", cols: 0, rows: 33 });
+    expect(await socket.frame("error")).toMatchObject({ code: "INVALID_FRAME" });
   });
 
   test("a shell on a terminal has a prompt, a size and job control", async () => {
@@ -173,10 +188,23 @@ describe("replay", () => {
     type(second, "echo three\n");
     await second.printed("three");
     expect(typesOf(second)).toEqual(["replay", "connected", "stdout"]);
-    expect(second.frames[0]).toMatchObject({ type: "replay", offset: 2 });
+    expect(second.all("replay").at(-1)).toMatchObject({ offset: 8 });
     expect(textOf(second, "replay", "stdout")).toBe(
       `${textOf(first, "stdout", "stderr").slice(2)}three\n`,
     );
+  });
+
+  test("its offset is behind its last byte, so that a client that keeps it reads nothing twice", async () => {
+    const id = await execd.createSession();
+    await using first = await execd.attach(id);
+    type(first, "echo one\n");
+    await first.printed("one");
+    type(first, "echo two\n");
+    await first.printed("two");
+    await using second = await execd.attach(id, "?takeover=1&since=4");
+    expect(await second.frame("replay")).toEqual({ type: "replay", offset: 8, data: "two\n" });
+    await using third = await execd.attach(id, "?takeover=1&since=8");
+    expect(await third.frame("replay")).toEqual({ type: "replay", offset: 8, data: "" });
   });
 
   test("without since only what is new comes, and at the end a replay is empty", async () => {
@@ -219,7 +247,7 @@ describe("replay", () => {
     await waitFor("three bytes", async () => (await interactives(id))[0]?.tail === 3);
     await using second = await execd.attach(id, "?takeover=1&since=0");
     await second.frame("connected");
-    expect(second.frames[0]).toEqual({ type: "replay", offset: 0, data: "a" });
+    expect(second.frames[0]).toEqual({ type: "replay", offset: 1, data: "a" });
     type(second, "printf '\\xac'\n");
     expect(await second.frame("stdout")).toEqual({ type: "stdout", offset: 1, data: "€" });
   });
@@ -259,13 +287,14 @@ describe("replay", () => {
     await using second = await execd.attach(id, `?since=${since}`);
     const replay = await second.frame("replay");
     const [gap] = second.frames;
+    const firstKept = Number(replay.offset) - Buffer.byteLength(String(replay.data));
     expect(gap).toEqual({ type: "error", error: expect.any(String), code: "GAP" });
-    expect(gap?.error).toBe(`the bytes from ${since} to ${replay.offset} are no longer kept`);
+    expect(gap?.error).toBe(`the bytes from ${since} to ${firstKept} are no longer kept`);
     second.socket.terminate();
     const logs = await gateway.fetch(`/command/${session.session_id}/logs?cursor=${since}`);
-    expect(logs.headers.get("x-reins-gap")).toBe(`${since}-${replay.offset}`);
+    expect(logs.headers.get("x-reins-gap")).toBe(`${since}-${firstKept}`);
     expect(logs.headers.get("execd-commands-tail-cursor")).toBe("75000000");
-    const kept = 75_000_000 - Number(replay.offset);
+    const kept = 75_000_000 - firstKept;
     expect((await logs.arrayBuffer()).byteLength).toBe(kept);
   });
 
@@ -345,7 +374,7 @@ describe("its session", () => {
       ["stdout", "[]"],
       ["execution_complete", undefined],
     ]);
-    expect(events[0]?.data).toMatchObject({ offset: 1, timestamp: expect.any(Number) });
+    expect(events[0]?.data).toMatchObject({ offset: 6, timestamp: expect.any(Number) });
     type(socket, "echo $x\n");
     await socket.printed("inside");
   });

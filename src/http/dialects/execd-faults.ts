@@ -1,9 +1,16 @@
 import { asFault, Fault } from "#contract/fault.ts";
 import type { FaultCode } from "#contract/faults.ts";
+import { EXECD_HEADER, type Visit } from "#http/door.ts";
 import { describeFault, type FaultAnswer, sayMessage } from "#http/fault-response.ts";
 
-/** The paths of the execd API, those that are not served included: all of them are refused in its shape. */
-const PATHS = /^\/(?:session|command|ping|ws\/session|code|files|directories|pty|proxy)(?:\/|$)/;
+/** The paths of the execd API that are served, and what is below them. */
+const SERVED = /^\/(?:session|command|ping|ws\/session)(?:\/|$)/;
+/** Those that it has and this server does not. */
+const NOT_BUILT = /^\/(?:code|files|directories|pty|proxy|metrics\/watch)(?:\/|$)/;
+/** Its API for isolated sessions is below a path of ours. */
+const ISOLATED = /^\/v1\/isolated(?:\/|$)/;
+const OURS = /^\/(?:v1|mcp)(?:\/|$)/;
+const NOT_FOUND = 404;
 
 /** Faults that have a name of their own there; everything else went wrong while it ran. */
 const codes: Partial<Record<FaultCode, string>> = {
@@ -20,20 +27,27 @@ const codes: Partial<Record<FaultCode, string>> = {
   unsupported_os: "NOT_SUPPORTED",
 };
 
-export function isExecdPath(path: string): boolean {
-  return PATHS.test(path);
+/** Whether a request is of that API: by its path, or by its header where the path is not one of ours. */
+export function isExecdRequest({ path, header }: Asked): boolean {
+  if (SERVED.test(path) || NOT_BUILT.test(path)) return true;
+  return header(EXECD_HEADER) !== undefined && (!OURS.test(path) || ISOLATED.test(path));
 }
 
-/** A refusal in the shape of the API that the path belongs to. Status and headers are the same everywhere. */
-export function describeFaultAt(path: string, error: unknown, requestId: string): FaultAnswer {
+export interface Asked extends Pick<Visit, "header"> {
+  readonly path: string;
+}
+
+/** A refusal in the shape of the API that was asked. */
+export function describeFaultAt(asked: Asked, error: unknown, requestId: string): FaultAnswer {
   const answer = describeFault(error, requestId);
-  if (!isExecdPath(path)) return answer;
+  if (!isExecdRequest(asked)) return answer;
   const fault = asFault(error);
   const body = JSON.stringify({ code: execdCode(fault), message: execdMessage(fault) });
-  return { ...answer, body };
+  return { ...answer, body, ...(fault.details.no_route === true ? { status: NOT_FOUND } : {}) };
 }
 
 export function execdCode({ code, details }: Fault): string {
+  if (details.no_route === true) return "NOT_FOUND";
   if (code === "invalid_request" && details.missing_query === true) return "MISSING_QUERY";
   return codes[code] ?? "RUNTIME_ERROR";
 }
@@ -52,9 +66,14 @@ export function missingQuery(name: string): Fault {
   });
 }
 
+/** Of that API, and not built here; or of no API at all. */
 export function noExecdRoute(method: string, path: string): Fault {
-  return new Fault(
-    "unsupported",
-    `there is no ${method} ${path} here: of the execd API this server has commands and sessions`,
-  );
+  if (NOT_BUILT.test(path) || ISOLATED.test(path))
+    return new Fault(
+      "unsupported",
+      `${method} ${path} is not supported: of the execd API this server has commands, sessions and metrics`,
+    );
+  return new Fault("invalid_request", `the execd API has no ${method} ${path}`, {
+    details: { no_route: true },
+  });
 }

@@ -38,9 +38,13 @@ export function createEncoding(replayEnd: number): FrameEncoding {
   };
 }
 
-/** Bytes that are no text are also there as they were: `data` alone cannot hold them. */
-function encode({ channel, offset }: Run, bytes: Buffer, isReplay: boolean): Buffer {
+/**
+ * `offset` is that of the first byte, and of history the one behind the last byte: clients of that API keep it and come
+ * back with it. Bytes that are no text are also there as they were: `data` alone cannot hold them.
+ */
+function encode({ channel, offset: first }: Run, bytes: Buffer, isReplay: boolean): Buffer {
   const type = isReplay ? "replay" : channelName(channel);
+  const offset = isReplay ? first + bytes.length : first;
   const raw = isUtf8(bytes) ? {} : { data_b64: bytes.toString("base64") };
   return Buffer.from(JSON.stringify({ type, offset, data: bytes.toString("utf8"), ...raw }));
 }

@@ -13,6 +13,7 @@ import {
   runCommand,
 } from "./execd-commands.ts";
 import type { ExecdContext } from "./execd-context.ts";
+import { describeMetrics } from "./execd-metrics.ts";
 import {
   CreateSession,
   createSession,
@@ -32,6 +33,7 @@ const ById = z.strictObject({ id: z.string() });
 
 export const execdRoutes: readonly ExecdRoute[] = [
   route("GET /ping", { role: "viewer", input: z.strictObject({}), handle: async () => ({}) }),
+  route("GET /metrics", { role: "viewer", input: z.strictObject({}), handle: describeMetrics }),
   route("POST /session", { input: CreateSession, handle: createSession }),
   route("GET /session/:id", {
     role: "viewer",

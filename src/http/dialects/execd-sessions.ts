@@ -21,11 +21,14 @@ import { closeInteractive, findInteractive } from "./interactive-shell.ts";
 
 export const CreateSession = z.strictObject({ cwd: optional(Directory) });
 
+/** Older clients say `code` and `timeout_ms`. */
 export const RunInSession = z.strictObject({
   id: z.string(),
-  command: Command,
+  command: optional(Command),
+  code: optional(Command),
   cwd: optional(Directory),
   timeout: optional(TimeoutMs),
+  timeout_ms: optional(TimeoutMs),
   since: z.int().min(0).optional(),
 });
 
@@ -54,9 +57,12 @@ export async function describeSession({ operations, gateway }: ExecdContext, id:
 /** The run and the interactive shell are beside each other; `since` shows what the latter has printed. */
 export async function runInSession(
   context: ExecdContext,
-  { id, command, cwd, timeout, since }: z.output<typeof RunInSession>,
+  { id, cwd, since, ...input }: z.output<typeof RunInSession>,
 ): Promise<AsyncIterable<ExecdItem>> {
   const { operations, caller, clock, signal } = context;
+  const command = oneOf(input, "command", "code");
+  if (command === undefined) throw badField("command", "missing");
+  const timeout = oneOf(input, "timeout", "timeout_ms");
   const shell = await getShell(operations, id);
   const { shell_id } = shell;
   const line = cwd === undefined ? command : `${goTo(getDir(caller, cwd))} ${command}`;
@@ -78,6 +84,21 @@ export async function deleteSession(
   await operations["shell.close"]({ shell_id });
   await closeInteractive(gateway, caller, { shell_id });
   return {};
+}
+
+/** The value of a field that has two names. */
+function oneOf<T, N extends string>(
+  input: { readonly [name in N]?: T | undefined },
+  name: N,
+  older: N,
+): T | undefined {
+  if (input[name] !== undefined && input[older] !== undefined)
+    throw badField(older, `is the same as ${name}; send one of them`);
+  return input[name] ?? input[older];
+}
+
+function badField(field: string, why: string): Fault {
+  return new Fault("invalid_request", `${field}: ${why}`, { details: { field } });
 }
 
 function makeDir(dir: string): string {
@@ -135,7 +156,7 @@ async function* replay(
     if (range.gap !== null) yield { data: { type: "gap", ...range.gap, timestamp: clock.now() } };
     next = range.next;
     const text = decoder.decode(range.bytes, { stream: next < to });
-    yield { data: { type: "replay", text, offset: range.offset, timestamp: clock.now() } };
+    yield { data: { type: "replay", text, offset: next, timestamp: clock.now() } };
   } while (next < to);
 }
 

@@ -201,11 +201,28 @@ export class ExecdSocket implements OpenSocket {
       type = frame.type;
       if (frame.type === "ping") this.#say({ type: "pong" });
       // In order: whoever waits here goes on in the order in which it came.
-      else await serve(frame, await this.#seated.promise);
+      else await this.#serve(frame, await this.#seated.promise);
     } catch (error) {
       const fault = asFault(error);
       if (fault.code === "internal") this.#deps.onError(error);
       this.#say({ type: "error", error: execdMessage(fault), code: frameCode(fault, type) });
+    }
+  }
+
+  async #serve(
+    frame: Exclude<ExecdClientFrame, { readonly type: "ping" }>,
+    seat: Seat | undefined,
+  ): Promise<void> {
+    if (seat === undefined) throw new Fault("already_exited", "the shell has ended");
+    switch (frame.type) {
+      case "stdin":
+        return await seat.type(Buffer.from(frame.data, "utf8"), undefined);
+      case "resize":
+        // Clients send their size whatever the mode is; pipes have none.
+        if (this.#attaching.feed.session.mode !== "pty") return;
+        return await seat.resize(frame.cols, frame.rows);
+      case "signal":
+        return await seat.signal(frame.signal);
     }
   }
 
@@ -215,20 +232,5 @@ export class ExecdSocket implements OpenSocket {
 
   #onClose(): void {
     this.#owned.dispose();
-  }
-}
-
-async function serve(
-  frame: Exclude<ExecdClientFrame, { readonly type: "ping" }>,
-  seat: Seat | undefined,
-): Promise<void> {
-  if (seat === undefined) throw new Fault("already_exited", "the shell has ended");
-  switch (frame.type) {
-    case "stdin":
-      return await seat.type(Buffer.from(frame.data, "utf8"), undefined);
-    case "resize":
-      return await seat.resize(frame.cols, frame.rows);
-    case "signal":
-      return await seat.signal(frame.signal);
   }
 }

@@ -6,7 +6,7 @@ import type { Logger } from "#base/logger.ts";
 import { asFault, Fault, isUnexpected } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { OperationSpec } from "#contract/operations/operation-spec.ts";
-import { describeFaultAt } from "#http/dialects/execd-faults.ts";
+import { describeFaultAt, isExecdRequest, noExecdRoute } from "#http/dialects/execd-faults.ts";
 import { admit, checkPlace, type DoorDeps, type Visit } from "#http/door.ts";
 import type { OpenVisits } from "#http/open-visits.ts";
 import { closeCodes } from "./outbox.ts";
@@ -78,7 +78,7 @@ export class Upgrades {
       const fault = asFault(error);
       if (isUnexpected(error))
         this.#deps.log.error("an upgrade failed", { request_id: requestId, error });
-      refuse(socket, fault, { requestId, url: request.url });
+      refuse(socket, fault, { requestId, url: request.url, header: headerOf(request) });
     }
   }
 
@@ -101,8 +101,7 @@ export class Upgrades {
     checkHandshake(request);
     const url = visit.url.href;
     const route = routes.find(({ pattern }) => pattern.test(url));
-    if (route === undefined)
-      throw new Fault("invalid_request", `there is no WebSocket at ${visit.url.pathname}`);
+    if (route === undefined) throw noSocket(visit);
     const caller = admit(this.#deps, visit, route);
     if (this.#open.size >= limits.connections)
       throw new Fault("too_many", "the server has as many sockets as it may");
@@ -138,14 +137,23 @@ export class Upgrades {
   #visit(request: IncomingMessage): Visit {
     return {
       method: request.method ?? "GET",
-      header: (name) => {
-        const value = request.headers[name];
-        return Array.isArray(value) ? value.join(", ") : value;
-      },
+      header: headerOf(request),
       url: urlOf(request),
       address: request.socket.remoteAddress ?? "unknown",
     };
   }
+}
+
+function headerOf({ headers }: IncomingMessage): Visit["header"] {
+  return (name) => {
+    const value = headers[name];
+    return Array.isArray(value) ? value.join(", ") : value;
+  };
+}
+
+function noSocket({ method, url: { pathname: path }, header }: Visit): Fault {
+  if (isExecdRequest({ path, header })) return noExecdRoute(method, path);
+  return new Fault("invalid_request", `there is no WebSocket at ${path}`);
 }
 
 /** Only the path and the query matter; which host was named, the door has checked. */
@@ -174,16 +182,17 @@ export interface RefusedRequest {
   readonly requestId: string;
   /** Absent when it could not be read. */
   readonly url?: string | undefined;
+  readonly header?: Visit["header"];
 }
 
 /** In the shape of the API that was asked. */
 export function refuse(
   socket: Duplex,
   fault: Fault,
-  { requestId, url = "/" }: RefusedRequest,
+  { requestId, url = "/", header = () => undefined }: RefusedRequest,
 ): void {
   const path = URL.parse(url, "http://localhost")?.pathname ?? "/";
-  const { status, headers, body } = describeFaultAt(path, fault, requestId);
+  const { status, headers, body } = describeFaultAt({ path, header }, fault, requestId);
   const lines = [
     `HTTP/1.1 ${status} ${fault.code}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
