@@ -8,6 +8,7 @@ import { runManyAgents } from "./agent/many-agents.ts";
 import { runNeverReader } from "./gateway/never-reader.ts";
 import { runBursts, runSmallExits, type Wiring, type Wrong } from "./lib/bursts.ts";
 import { openCpuHogs } from "./lib/cpu-hogs.ts";
+import { closeElusiveTrees } from "./lib/elusive-trees.ts";
 import { runFlood } from "./lib/flood.ts";
 import { followWithKills } from "./lib/killed-clients.ts";
 import { runManySpawns } from "./lib/many-spawns.ts";
@@ -45,6 +46,7 @@ const soaks: Readonly<Record<string, Soak>> = {
   flood: soakFlood,
   spawns: soakSpawns,
   trees: soakTrees,
+  "elusive-trees": soakElusiveTrees,
   shells: soakShells,
   "never-reader": soakNeverReader,
   processes: (scale) => runManyProcesses(scale(1000)),
@@ -140,6 +142,27 @@ async function soakTrees(scale: Scale): Promise<Outcome> {
     if (survivors > 0) wrong.push(`${where}the host names ${survivors} survivors`);
   }
   return { said: `${sessions} sessions, ${said.join(", ")}`, wrong };
+}
+
+/** What is allowed to be left of 200 trees without cgroups; none is with them. */
+const LEFT_PER_TREES = 0.01;
+
+/** 200 trees of each kind that a look at the process table misses; with cgroups where they can be made, and without. */
+async function soakElusiveTrees(scale: Scale): Promise<Outcome> {
+  const trees = scale(200);
+  const said: string[] = [];
+  const wrong: string[] = [];
+  for (const cgroups of [true, false]) {
+    await using host = await openTempHost({ cgroups });
+    for (const kind of ["headless", "chain", "tight chain"] as const) {
+      const { left, unnamed, close_ms } = await closeElusiveTrees(host, { kind, trees });
+      const what = `${kind}${cgroups ? "" : " by marks alone"}: ${left} of ${trees} left, ${unnamed} unnamed, close up to ${close_ms.toFixed(0)} ms`;
+      said.push(what);
+      const allowed = process.getuid?.() === 0 && cgroups ? 0 : trees * LEFT_PER_TREES;
+      if (left > allowed || unnamed > 0) wrong.push(what);
+    }
+  }
+  return { said: said.join(", "), wrong };
 }
 
 /** 1000 runs of a shell, each seeing the state that the one before left, and as many that cannot start. */

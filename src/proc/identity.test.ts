@@ -33,6 +33,7 @@ describe("a line of /proc/pid/stat", () => {
             pgid: rest[1],
             sid: rest[2],
             start_time: rest[18],
+            threads: rest[16],
           });
         },
       ),
@@ -42,6 +43,15 @@ describe("a line of /proc/pid/stat", () => {
   test("that is cut short or no such line is nobody", () => {
     for (const text of ["", "1", "1 (a", "1 (a) ", "1 (a) R 1 1 1", ")(", "1 a R 1 2 3"])
       expect(parseStat(text)).toBeUndefined();
+  });
+
+  test("a zombie with threads that run is not dead", () => {
+    expect([1, 2, 3].map((threads) => isDead({ state: "Z", threads }))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(isDead({ state: "X", threads: 2 })).toBe(true);
   });
 
   test("says who is dead", () => {

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readSync } from "node:fs";
 import { isErrno } from "#base/errno.ts";
 import { findByPs, readBootSession } from "#proc/darwin/ps.ts";
 
@@ -23,12 +23,14 @@ export function readBootId(): string {
 export interface ProcessStat {
   readonly pid: number;
   readonly name: string;
-  /** One letter; Z and X are dead. */
+  /** One letter, of the first thread. */
   readonly state: string;
   readonly ppid: number;
   readonly pgid: number;
   readonly sid: number;
   readonly start_time: number;
+  /** Threads that are left; undefined where the system does not say. */
+  readonly threads?: number | undefined;
 }
 
 /** Undefined when there is no such process. */
@@ -53,12 +55,19 @@ export function parseStat(text: string): ProcessStat | undefined {
     pgid: number(2),
     sid: number(3),
     start_time: number(19),
+    threads: number(17),
   };
   return Number.isSafeInteger(stat.start_time) ? stat : undefined;
 }
 
-export function isDead(stat: Pick<ProcessStat, "state">): boolean {
-  return stat.state === "Z" || stat.state === "X";
+/** A process is a zombie until its last thread has ended: the first one may exit long before the others. */
+export function isDead(stat: Pick<ProcessStat, "state" | "threads">): boolean {
+  return stat.state === "X" || (stat.state === "Z" && !isHeadless(stat));
+}
+
+/** Its first thread has exited and others run. The kernel then shows no environment and no arguments for the process. */
+export function isHeadless({ state, threads }: Pick<ProcessStat, "state" | "threads">): boolean {
+  return state === "Z" && threads !== undefined && threads > 1;
 }
 
 export function identify(pid: number): ProcessIdentity {
@@ -72,15 +81,29 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return stat !== undefined && stat.start_time === identity.start_time && !isDead(stat);
 }
 
+/** Their numbers; none when the process is gone. */
+export function listThreads(pid: number): readonly string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch (error) {
+    rethrowShortage(error);
+    return [];
+  }
+}
+
 /** Undefined when it is gone or not ours to read: for the callers both mean "not to be seen". */
 export function readText(path: string): string | undefined {
   try {
     return readWhole(path);
   } catch (error) {
-    // Without descriptors or memory we have not looked at all, and nobody may be taken for dead because of that.
-    if (isErrno(error, "EMFILE", "ENFILE", "ENOMEM")) throw error;
+    rethrowShortage(error);
     return undefined;
   }
+}
+
+/** Without descriptors or memory we have not looked at all, and no process may be taken for dead because of that. */
+function rethrowShortage(error: unknown): void {
+  if (isErrno(error, "EMFILE", "ENFILE", "ENOMEM")) throw error;
 }
 
 /** One for all, because a look at a thousand processes reads three thousand of these small files. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { openChildren } from "./fixtures/open-children.ts";
-import { findProcess } from "./identity.ts";
+import { findProcess, isDead } from "./identity.ts";
 import { ProcessTable, type Snapshot, takeSnapshot } from "./process-table.ts";
 
 describe("a snapshot", () => {
@@ -23,7 +23,7 @@ describe("a snapshot", () => {
     expect(snapshot.sessionOf(2 ** 30)).toBeUndefined();
     expect(snapshot.limitOf(child.pid)).toBe(child.limit_mark);
     expect(snapshot.limitOf(2 ** 30)).toBeUndefined();
-    expect(snapshot.processes.filter(({ state }) => state === "Z")).toEqual([]);
+    expect(snapshot.processes.filter(isDead)).toEqual([]);
     expect(findProcess(child.pid)?.start_time).toBe(found?.start_time);
   });
 });

@@ -1,5 +1,12 @@
 import { readdirSync } from "node:fs";
-import { isDead, type ProcessStat, parseStat, readText } from "./identity.ts";
+import {
+  isDead,
+  isHeadless,
+  listThreads,
+  type ProcessStat,
+  parseStat,
+  readText,
+} from "./identity.ts";
 
 /** All live processes at one moment; their marks are read on demand and once. */
 export interface Snapshot {
@@ -21,7 +28,16 @@ export function takeSnapshot(): Snapshot {
     const stat = text === undefined ? undefined : parseStat(text);
     if (stat !== undefined && !isDead(stat)) processes.push(stat);
   }
-  return { processes, sessionOf: once(readSession), limitOf: once(readLimit) };
+  const headless = new Set(processes.filter(isHeadless).map(({ pid }) => pid));
+  const sessionOf = once((pid: number) =>
+    headless.has(pid) ? readSessionOfThreads(pid) : readSession(`/proc/${pid}`),
+  );
+  return { processes, sessionOf, limitOf: once(readLimit) };
+}
+
+/** Marks alone, each read once, of processes that no snapshot holds. */
+export function readMarks(): Pick<Snapshot, "sessionOf" | "limitOf"> {
+  return { sessionOf: once((pid) => readSession(`/proc/${pid}`)), limitOf: once(readLimit) };
 }
 
 function once<T>(read: (pid: number) => T): (pid: number) => T {
@@ -33,9 +49,18 @@ function once<T>(read: (pid: number) => T): (pid: number) => T {
   };
 }
 
-function readSession(pid: number): string | undefined {
-  const environment = `\0${readText(`/proc/${pid}/environ`) ?? ""}\0`;
+function readSession(folder: string): string | undefined {
+  const environment = `\0${readText(`${folder}/environ`) ?? ""}\0`;
   return MARKER.exec(environment)?.[1];
+}
+
+/** The threads that are left still have the environment. */
+function readSessionOfThreads(pid: number): string | undefined {
+  for (const thread of listThreads(pid)) {
+    const session = readSession(`/proc/${pid}/task/${thread}`);
+    if (session !== undefined) return session;
+  }
+  return undefined;
 }
 
 function readLimit(pid: number): number | undefined {

@@ -22,14 +22,17 @@ export function describeSurvivor(member: ProcessStat): Survivor {
   return { pid: member.pid, uid, command: member.name, why: whyAlive(member) };
 }
 
+/** A process that forks and exits all the time is known by its last number. */
+const ENDING = "it was ending; a process that it started may still run";
+
 function whyAlive(member: ProcessStat): string {
   try {
     process.kill(member.pid, 0);
   } catch (error) {
-    return errnoOf(error) === "EPERM" ? "it runs as another user" : "it was ending";
+    return errnoOf(error) === "EPERM" ? "it runs as another user" : ENDING;
   }
   const now = findProcess(member.pid);
   return now === undefined || isDead(now)
-    ? "it was ending"
+    ? ENDING
     : `it is in state ${now.state} and did not end in time`;
 }

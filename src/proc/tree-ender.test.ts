@@ -28,6 +28,8 @@ class World {
   blindLooks = 0;
   /** Whether deaths are told. */
   seesDeaths = true;
+  /** Whether no signal meets anything alive. */
+  dodges = false;
   readonly #alive = new Map<
     number,
     { readonly stat: ProcessStat; readonly nature: Nature; readonly tree: string }
@@ -81,7 +83,7 @@ class World {
 
   #send(pid: number, signal: NodeJS.Signals): boolean {
     const target = this.#alive.get(pid);
-    if (target === undefined) return false;
+    if (target === undefined || this.dodges) return false;
     this.sent.push(`${pid} ${signal}`);
     if (target.nature(signal, this)) this.die(pid);
     return true;
@@ -144,7 +146,15 @@ describe("the end of a tree", () => {
     expect(state.survivors).toEqual([]);
     expect(state.at).toBeLessThan(20);
     expect(world.sent).toEqual(pids.map((pid) => `${pid} SIGHUP`));
-    expect(world.killedGroups).toEqual([]);
+  });
+
+  test("always kills the cgroup, also when no process was seen", async () => {
+    const world = new World();
+    using ender = world.openEnder();
+    const { done } = watchEnd(world, ender.end(world.tree("a"), GRACE_MS));
+    await pass(world, 1);
+    await done;
+    expect(world.killedGroups).toEqual(["a"]);
   });
 
   test("asks, continues, waits out the grace, stops and kills, in this order", async () => {
@@ -157,8 +167,27 @@ describe("the end of a tree", () => {
     expect(world.killedGroups).toEqual([]);
     await pass(world, 20);
     expect(world.sent.slice(2)).toEqual([`${pid} SIGSTOP`, `${pid} SIGKILL`]);
-    expect(world.killedGroups).toEqual(["a"]);
+    expect(world.killedGroups[0]).toBe("a");
     expect(state.survivors).toEqual([]);
+  });
+
+  test("hunts after every KILL, until a look shows that nothing is left", async () => {
+    const world = new World();
+    using ender = world.openEnder();
+    let chain = world.add("a", stubborn);
+    let hunts = 0;
+    // Forks and exits in front of every signal; only the third hunt is fast enough.
+    const hunt = () => {
+      hunts += 1;
+      world.die(chain);
+      if (hunts < 3) chain = world.add("a", stubborn);
+    };
+    const elusive: EndingTree = { ...world.tree("a"), hunt };
+    world.dodges = true;
+    const { state } = watchEnd(world, ender.end(elusive, 0));
+    await pass(world, 50);
+    expect(state.survivors).toEqual([]);
+    expect(hunts).toBe(3);
   });
 
   test("gives those who go during the grace the time that they need, and no more", async () => {

@@ -10,7 +10,7 @@ import type { Snapshot } from "./process-table.ts";
  *                          └────────────── nobody left, twice in a row ─────────────────────────────────────────^
  *
  * `stopping` sends STOP to members until a look shows no new one, so that nobody can fork away from the KILL that
- * follows. A cgroup does that part in one write; the looks then only confirm it.
+ * follows. A cgroup does that part in one write, which every ending makes; the looks then only confirm it.
  */
 export interface EndingTree {
   /** Its first process, for who has to be named when nobody could be seen. */
@@ -18,6 +18,8 @@ export interface EndingTree {
   find(snapshot: Snapshot): readonly ProcessStat[];
   /** Ends what is in the session's cgroup, where there is one. */
   killGroup(): void;
+  /** Kills for a moment, without a pause, what forks faster than looks can follow. */
+  hunt?(): void;
 }
 
 export interface TreeEnderDeps {
@@ -161,7 +163,9 @@ export class TreeEnder implements Disposable {
   #step(ending: Ending, members: readonly ProcessStat[], now: number): boolean {
     if (members.length === 0) {
       ending.emptyLooks += 1;
-      if (ending.emptyLooks >= 2) this.#finish(ending, []);
+      // Whatever the look could not see is not to outlive the session; the next look confirms it.
+      if (ending.emptyLooks < 2) ending.tree.killGroup();
+      else this.#finish(ending, []);
       return ending.emptyLooks < 2;
     }
     ending.emptyLooks = 0;
@@ -184,8 +188,8 @@ export class TreeEnder implements Disposable {
             ending,
             members.map((member) => this.#describe(member)),
           );
-        // Somebody may have been forked between the last STOP and the KILL.
-        else this.#kill(members);
+        // A process may have been forked between the last STOP and the KILL.
+        else this.#kill(ending, members);
         return false;
     }
   }
@@ -202,14 +206,15 @@ export class TreeEnder implements Disposable {
     }
     ending.phase.rounds += 1;
     if (fresh.length > 0 && ending.phase.rounds < STOP_ROUNDS) return true;
-    this.#kill(stopped.values());
+    this.#kill(ending, stopped.values());
     ending.phase = { kind: "killing" };
     ending.deadline = now + this.#deps.kill_limit_ms;
     return true;
   }
 
-  #kill(members: Iterable<ProcessStat>): void {
+  #kill(ending: Ending, members: Iterable<ProcessStat>): void {
     for (const member of members) this.#deps.send(member, "SIGKILL");
+    ending.tree.hunt?.();
   }
 
   #hangUp(member: ProcessStat): void {

@@ -56,7 +56,7 @@ export class Cgroups implements Disposable {
     return {
       procs,
       kill: () => tryWrite(join(folder, "cgroup.kill"), "1"),
-      pids: () => readPids(procs),
+      pids: () => readPids(folder),
       remove: () => this.#remove(folder),
     };
   }
@@ -161,10 +161,12 @@ function listFolder(folder: string): readonly string[] {
   }
 }
 
-function readPids(path: string): readonly number[] {
-  return readLines(path)
+/** Of the cgroup and of those that a member has made inside of it. */
+function readPids(folder: string): readonly number[] {
+  const own = readLines(join(folder, "cgroup.procs"))
     .filter((line) => line !== "")
     .map(Number);
+  return [...own, ...listFolder(folder).flatMap((name) => readPids(join(folder, name)))];
 }
 
 function readLines(path: string): readonly string[] {

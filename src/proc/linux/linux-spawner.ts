@@ -8,6 +8,7 @@ import { ProcessChild } from "#proc/process-child.ts";
 import type { ProcessTable } from "#proc/process-table.ts";
 import type { TreeEnder } from "#proc/tree-ender.ts";
 import { withUmask } from "#proc/umask.ts";
+import type { Adopted } from "./adopted.ts";
 import type { Cgroup, Cgroups } from "./cgroup.ts";
 import { Descriptor } from "./descriptor.ts";
 import { joinCgroup } from "./join-cgroup.ts";
@@ -29,6 +30,7 @@ export interface LinuxSpawnerDeps {
   readonly ender: TreeEnder;
   readonly clock: Clock;
   readonly cgroups: Cgroups | undefined;
+  readonly adopted: Adopted | undefined;
   readonly marks: LimitMarks;
   /** The one place where a sandbox or another user can be put around every child. */
   readonly wrap: (argv: readonly string[]) => readonly string[];
@@ -144,8 +146,10 @@ function adopt(
   const tree = createSessionTree({
     marks: { session_id: spec.session_id, root: identity, limit_mark: mark },
     cgroup,
+    adopted: deps.adopted,
     table: deps.table,
     ender: deps.ender,
+    clock: deps.clock,
   });
   return new ProcessChild({
     identity,

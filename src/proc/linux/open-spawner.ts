@@ -4,6 +4,7 @@ import { describeSurvivor, sendSignal } from "#proc/signal-process.ts";
 import { SpareDescriptor } from "#proc/spare-descriptor.ts";
 import type { OpenSpawner, SpawnerOptions } from "#proc/spawner.ts";
 import { TreeEnder } from "#proc/tree-ender.ts";
+import { createAdopted } from "./adopted.ts";
 import { leaveSessionCgroup, openCgroups } from "./cgroup.ts";
 import { endLeftovers } from "./end-leftovers.ts";
 import { openLibc } from "./libc.ts";
@@ -50,7 +51,8 @@ export function openLinuxSpawner(options: SpawnerOptions, table: ProcessTable): 
   const cgroups = options.cgroups === false ? undefined : openCgroups();
   if (cgroups !== undefined) stack.use(cgroups);
   const { clock, onError } = options;
-  const shared = { libc, reaper, table, ender, clock, cgroups, onError };
+  const adopted = options.isHost ? createAdopted() : undefined;
+  const shared = { libc, reaper, table, ender, clock, cgroups, adopted, onError };
   const spawner = createLinuxSpawner({
     ...shared,
     posixSpawn: createPosixSpawn(libc),

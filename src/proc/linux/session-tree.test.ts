@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -43,6 +44,21 @@ const members = {
   stopped: `sh -c 'trap "" HUP; echo stopped $$; kill -STOP $$; exec sleep 1000' &`,
 };
 const names = Object.keys(members).toSorted();
+
+/** The process ends its first thread and continues in another one; the kernel shows it as a zombie. */
+const headless = `import ctypes, os, signal, threading, time
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+threading.Thread(target=time.sleep, args=(1000,)).start()
+print("headless", os.getpid(), flush=True)
+ctypes.CDLL(None).pthread_exit(None)`;
+
+/** Forks and exits every millisecond. Each link of the chain has the word among its arguments. */
+const chain = `import os, signal, time
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+print("chain", os.getpid(), flush=True)
+while True:
+    if os.fork(): os._exit(0)
+    time.sleep(0.001)`;
 
 /** A process that no session has started. */
 function openForeigner(): AsyncDisposable & { readonly identity: ProcessIdentity } {
@@ -94,6 +110,38 @@ describe.each(modes)("the tree of a session on $mode", ({ size, cgroups }) => {
     expect(await host.endTree(neighbour)).toEqual([]);
     expect(await host.number({ op: "zombies" })).toBe(0);
     expect(host.errors).toEqual([]);
+  });
+});
+
+/** All processes that have the word among their arguments. */
+function findByArgument(word: string): readonly string[] {
+  return readdirSync("/proc").filter((pid) =>
+    (readText(`/proc/${pid}/cmdline`) ?? "").split("\0").includes(word),
+  );
+}
+
+describe.each([true, false])("the end of a session (cgroups: %s)", (cgroups) => {
+  test("ends a process whose first thread has exited", async () => {
+    await using host = openHost({ cgroups });
+    const child = await host.spawn({ argv: ["bash", "-c", `python3 -c '${headless}' & wait`] });
+    const found = () => namedProcesses(child.heard.text(), identify);
+    await child.heard.until("the process", () => found().size === 1);
+    const { pid = 0 } = found().get("headless") ?? {};
+    await eventually("the end of its first thread", () => findProcess(pid)?.state === "Z");
+    const all = found();
+    expect(livingOf(all)).toEqual(["headless"]);
+    expect(await host.endTree(child)).toEqual([]);
+    expect(livingOf(all)).toEqual([]);
+  });
+
+  test("ends a process that cleared its environment and forks and exits every millisecond", async () => {
+    await using host = openHost({ cgroups });
+    const word = randomUUID();
+    const line = `env -i setsid python3 -c '${chain}' ${word} & wait; read x`;
+    const child = await host.sh(line, { stdin: true });
+    await child.heard.untilText("chain");
+    await host.endTree(child);
+    expect(findByArgument(word)).toEqual([]);
   });
 });
 

@@ -1,26 +1,38 @@
+import type { Clock } from "#base/clock.ts";
 import { findProcess, isDead, type ProcessStat } from "#proc/identity.ts";
-import type { ProcessTable, Snapshot } from "#proc/process-table.ts";
+import { type ProcessTable, readMarks, type Snapshot } from "#proc/process-table.ts";
 import { sendSignal } from "#proc/signal-process.ts";
 import { findTree, type TreeMarks } from "#proc/tree.ts";
 import type { TreeEnder } from "#proc/tree-ender.ts";
 import { TreeHandle } from "#proc/tree-handle.ts";
+import type { Adopted } from "./adopted.ts";
 import type { Cgroup } from "./cgroup.ts";
 
 export interface SessionTreeDeps {
   readonly marks: TreeMarks;
   readonly cgroup: Cgroup | undefined;
+  /** Not there in a process that does not adopt orphans. */
+  readonly adopted: Adopted | undefined;
   readonly table: ProcessTable;
   readonly ender: TreeEnder;
+  readonly clock: Clock;
 }
 
-export function createSessionTree({ marks, cgroup, table, ender }: SessionTreeDeps): TreeHandle {
+export function createSessionTree(deps: SessionTreeDeps): TreeHandle {
+  const { marks, cgroup, adopted, table, ender, clock } = deps;
   return new TreeHandle({
     table,
     ender,
     send: sendSignal,
     root_pid: marks.root.pid,
-    find: (snapshot) => findMembers(snapshot, marks, cgroup),
+    find: (snapshot) => findMembers(snapshot, deps),
     killGroup: () => void cgroup?.kill(),
+    hunt: () =>
+      adopted?.hunt(
+        createMarkTest(readMarks(), marks),
+        (member) => void sendSignal(member, "SIGKILL"),
+        clock.monotonic,
+      ),
     hasGroup: cgroup !== undefined,
     release: () => cgroup?.remove(),
   });
@@ -28,8 +40,7 @@ export function createSessionTree({ marks, cgroup, table, ender }: SessionTreeDe
 
 function findMembers(
   snapshot: Snapshot,
-  marks: TreeMarks,
-  cgroup: Cgroup | undefined,
+  { marks, cgroup, adopted }: SessionTreeDeps,
 ): readonly ProcessStat[] {
   const members = findTree(snapshot, marks, process.pid);
   const known = new Set([process.pid, ...members.map((member) => member.pid)]);
@@ -38,5 +49,15 @@ function findMembers(
     .filter((pid) => !known.has(pid))
     .flatMap((pid) => findProcess(pid) ?? [])
     .filter((stat) => !isDead(stat));
-  return [...members, ...others];
+  const found = [...members, ...others];
+  if (found.length > 0 || adopted === undefined) return found;
+  return adopted.find(createMarkTest(snapshot, marks));
+}
+
+function createMarkTest(
+  { limitOf, sessionOf }: Pick<Snapshot, "limitOf" | "sessionOf">,
+  { session_id, limit_mark }: TreeMarks,
+): (pid: number) => boolean {
+  return (pid) =>
+    (limit_mark !== undefined && limitOf(pid) === limit_mark) || sessionOf(pid) === session_id;
 }

@@ -3,6 +3,7 @@ import type { Child, ChildListener, HandedChild, HandedWiring } from "#proc/chil
 import { ProcessChild, type Wiring } from "#proc/process-child.ts";
 import type { ProcessTable } from "#proc/process-table.ts";
 import type { TreeEnder } from "#proc/tree-ender.ts";
+import type { Adopted } from "./adopted.ts";
 import type { Cgroups } from "./cgroup.ts";
 import { errnoError, type Libc } from "./libc.ts";
 import type { LinuxWiringDeps } from "./linux-wiring.ts";
@@ -18,6 +19,7 @@ export interface SuccessionDeps {
   readonly table: ProcessTable;
   readonly ender: TreeEnder;
   readonly cgroups: Cgroups | undefined;
+  readonly adopted: Adopted | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -75,8 +77,10 @@ function adoptChild(deps: SuccessionDeps, { sessionId, handed, listener }: Adopt
   const tree = createSessionTree({
     marks: { session_id: sessionId, root: identity, limit_mark },
     cgroup,
+    adopted: deps.adopted,
     table: deps.table,
     ender: deps.ender,
+    clock: deps.clock,
   });
   using stack = new DisposableStack();
   try {
