@@ -28,6 +28,25 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
+          exclude: ["test/e2e/page/**"],
+          globalSetup: "test/harness/packaged.ts",
+        },
+      },
+      // `npm run test:page`: the whole page in a real browser. A visit to each of its views is in `npm test`.
+      {
+        extends: true,
+        test: {
+          name: "page",
+          include: ["test/e2e/page/**/*.test.ts"],
+          globalSetup: "test/harness/packaged.ts",
+        },
+      },
+      // `npm run soak -- --only tests`: what takes too long for `npm test`.
+      {
+        extends: true,
+        test: {
+          name: "wide",
+          include: ["test/wide/**/*.test.ts"],
           globalSetup: "test/harness/packaged.ts",
         },
       },

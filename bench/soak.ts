@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { limits } from "#contract/limits.ts";
@@ -40,6 +41,8 @@ const FLAT_KIB = 32 * 1024;
 const SPARE_DESCRIPTORS = 2;
 
 const soaks: Readonly<Record<string, Soak>> = {
+  tests: () => runTests("wide"),
+  page: () => runTests("page"),
   bursts: soakBursts,
   exits: soakExits,
   clients: soakClients,
@@ -215,11 +218,26 @@ async function soakAgents(scale: Scale): Promise<Outcome> {
   return { said: said.join(", "), wrong };
 }
 
-/** Nonsense for the gateway and the host: the tests of it with ten times as much of each kind. */
+/** The tests that are too long for `npm test`, and those that repeat something a few times there, in full. */
+async function runTests(kind: "wide" | "page"): Promise<Outcome> {
+  const script = fileURLToPath(new URL("../scripts/test.mjs", import.meta.url));
+  const stdio = ["ignore", "pipe", "inherit"] as const;
+  const child = spawn(process.execPath, [script, `--${kind}`], { stdio: [...stdio] });
+  let said = "";
+  for await (const line of createInterface(child.stdout)) {
+    // Which test failed, and how, beside the verdicts.
+    process.stderr.write(`${line}\n`);
+    said = line;
+  }
+  const [code] = child.exitCode === null ? await once(child, "exit") : [child.exitCode];
+  return { said, wrong: code === 0 ? [] : [`the tests ended with ${code}`] };
+}
+
+/** Nonsense for the gateway and the host: the tests of it with a hundred times as much of each kind. */
 async function soakFuzz(scale: Scale): Promise<Outcome> {
   const runs = scale(10_000);
   const vitest = fileURLToPath(new URL("../node_modules/.bin/vitest", import.meta.url));
-  const child = spawn(vitest, ["run", "test/e2e/fuzz-"], {
+  const child = spawn(vitest, ["run", "--project=e2e", "test/e2e/fuzz-"], {
     cwd: fileURLToPath(new URL("..", import.meta.url)),
     env: { ...process.env, FUZZ_RUNS: String(runs) },
     // Which test failed, and how, beside the verdicts.
@@ -242,7 +260,7 @@ async function runOne(name: string, soak: Soak, scale: Scale): Promise<boolean> 
   return isGood;
 }
 
-const USAGE = `npm run soak: the runs that are too long for the tests, in full size; fails when one of them does.
+const USAGE = `npm run soak: the runs and the tests that are too long for npm test, in full size; fails when one of them does.
   --only NAME   one of them (again for more)
   --scale N     that part of the size, for a try`;
 

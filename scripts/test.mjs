@@ -1,11 +1,11 @@
-// `npm test`: lint, types and every test, then a look at what the run has left behind. `--fast` leaves the end-to-end
-// tests out. The last line is always `N passed, N failed`.
+// `npm test`: lint, types and the tests, then a look at what the run has left behind. `--fast` leaves the end-to-end
+// tests out; `--page` and `--wide` run only those of the page and those that take long. The last line is always
+// `N passed, N failed`.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync } from "node:fs";
+import { globSync, mkdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { buildWeb } from "./build-web.mjs";
 import {
@@ -22,17 +22,21 @@ import { installPrograms } from "./system-packages.mjs";
 const RUN_LIMIT_MS = 30 * 60_000;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const isFast = process.argv.includes("--fast");
+/** The projects of vitest.config.ts that each kind of run has. */
+const kinds = {
+  fast: { projects: ["unit"], checksSources: true, needsPage: false },
+  test: { projects: ["unit", "e2e"], checksSources: true, needsPage: true },
+  page: { projects: ["page"], checksSources: false, needsPage: true },
+  wide: { projects: ["wide", "e2e"], checksSources: false, needsPage: true },
+};
+const kindName = process.argv[2]?.replace(/^--/, "") ?? "test";
+const kind = Object.hasOwn(kinds, kindName) ? kinds[kindName] : undefined;
+if (kind === undefined) throw new Error(`unknown option "${process.argv[2]}"`);
 /** The name of this run; short, because the path of a socket has to fit into 107 bytes. */
 const run = `rt-${randomBytes(4).toString("hex")}`;
 const runDir = join(tmpdir(), run);
 const cacheDir = join(tmpdir(), `${run}-cache`);
 const reportPath = join(cacheDir, "report.json");
-
-/** A run that takes a minute on a free machine. */
-const CHAOS_LIMIT_MS = 20 * 60_000;
-/** For what it has opened. */
-const CHAOS_END_MS = 60_000;
 
 const total = { passed: 0, failed: 0 };
 const running = new Set();
@@ -49,15 +53,14 @@ const socketsBefore = listSockets();
 for (const dir of [runDir, cacheDir]) mkdirSync(dir, { mode: 0o700 });
 count("programs of the system", installPrograms());
 await adoptOrphans((pid) => [...running].some((child) => child.pid === pid));
-if (!isFast) count("the page is built", await problemsOf(buildWeb()));
-await runProgram("lint", "biome", ["ci", "--diagnostic-level=warn", "--error-on-warnings"]);
-await runProgram("words", "node", ["scripts/voice.mjs"]);
-await runProgram("types", "tsc", []);
-await runProgram("types of the page", "tsc", ["-p", "web"]);
-// Beside the tests, because it waits more than it works.
-const chaos = isFast || process.platform !== "linux" ? undefined : runChaos();
+if (kind.needsPage) count("the page is built", await problemsOf(buildWeb()));
+if (kind.checksSources) {
+  await runProgram("lint", "biome", ["ci", "--diagnostic-level=warn", "--error-on-warnings"]);
+  await runProgram("words", "node", ["scripts/voice.mjs"]);
+  await runProgram("types", "tsc", []);
+  await runProgram("types of the page", "tsc", ["-p", "web"]);
+}
 await runTests();
-if (chaos !== undefined) count("chaos", await chaos);
 count("nothing left behind", [
   ...(await endLeftProcesses(run)),
   ...removeLeftFiles(runDir),
@@ -75,7 +78,8 @@ async function runProgram(name, program, args) {
 
 async function runTests() {
   const args = ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${reportPath}`];
-  if (isFast) args.push("--exclude=test/e2e/**");
+  args.push(...kind.projects.map((name) => `--project=${name}`));
+  if (kindName === "wide") args.push("test/wide/", ...repeatedFiles());
   const end = await spawnProgram("vitest", args, testEnvironment());
   const report = readReport();
   total.passed += report.passed;
@@ -85,28 +89,11 @@ async function runTests() {
   if (end !== 0 && report.failed === 0) count("tests", [`vitest ended with ${end}`]);
 }
 
-/**
- * Everything at once, broken on purpose, see docs/chaos.md. Its seed is its first line. What is to be looked at after
- * a failure is kept outside of the run's own directory, and its last lines say where.
- */
-async function runChaos() {
-  if (stopped) return ["the run was stopped"];
-  const args = [join(root, "bench/chaos/main.ts"), "--evidence", tmpdir()];
-  const stdio = ["ignore", "pipe", "inherit"];
-  const env = testEnvironment();
-  // In a group of its own: told by the terminal and by us it would not wait until its disk is unmounted.
-  const child = spawn(process.execPath, args, { cwd: root, env, stdio, detached: true });
-  const lines = createInterface(child.stdout);
-  lines.on("line", (line) => process.stdout.write(`chaos: ${line}\n`));
-  let late;
-  const limit = setTimeout(() => {
-    child.kill("SIGTERM");
-    late = setTimeout(() => child.kill("SIGKILL"), CHAOS_END_MS);
-  }, CHAOS_LIMIT_MS);
-  const end = await endOf(child);
-  clearTimeout(limit);
-  clearTimeout(late);
-  return end === 0 ? [] : [`it ended with ${end}`];
+/** The tests of `npm test` that do something a few times there and many times here. */
+function repeatedFiles() {
+  return globSync("test/e2e/*.test.ts", { cwd: root }).filter((path) =>
+    readFileSync(join(root, path), "utf8").includes("#test/harness/repeats.ts"),
+  );
 }
 
 /** What a test makes without saying where lies in the run's own directory, and each of its processes carries its name. */
@@ -115,6 +102,7 @@ function testEnvironment() {
   return {
     ...Object.fromEntries(own),
     RT_RUN: run,
+    ...(kindName === "wide" ? { RT_REPEATS: "full" } : {}),
     TMPDIR: runDir,
     XDG_RUNTIME_DIR: runDir,
     XDG_STATE_HOME: join(runDir, "state"),

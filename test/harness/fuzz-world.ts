@@ -4,8 +4,8 @@ import { waitFor } from "./eventually.ts";
 import { countDescriptors } from "./processes.ts";
 import type { TestSocket } from "./socket.ts";
 
-/** Of each kind of nonsense; `npm run soak` makes more of them. */
-export const FUZZ_TIMES = Number(process.env.FUZZ_RUNS ?? 1000);
+/** How many messages of each kind of nonsense; `npm run soak` sends more of them. */
+export const FUZZ_TIMES = Number(process.env.FUZZ_RUNS ?? 200);
 /** Generous, for a machine that does much else. */
 export const FUZZ_WAIT = { timeout: 30_000 };
 
