@@ -46,7 +46,7 @@ function modeOf(path: string): number {
   return statSync(path).mode & 0o777;
 }
 
-describe("8.20 the registry", () => {
+describe("the registry", () => {
   test("gives back what was written, and nothing once it is disposed, however often", () => {
     using dir = openTempDir();
     const registry = openTestRegistry(dir.path);

@@ -10,10 +10,11 @@ import { nowhere } from "#test/harness/access-world.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openDoor, openTestGateway, type TestGateway } from "#test/harness/gateway.ts";
 import { countDescriptors, isAlive } from "#test/harness/processes.ts";
+import { repeats } from "#test/harness/repeats.ts";
 import { refusalOf } from "#test/harness/socket.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 
-/** How a server behaves towards who runs it, numbered as in the lists (replay and attach, 8; terminals, 7). */
+/** How a server behaves towards the operator who runs it. */
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -45,7 +46,7 @@ function parseEvents(text: string): SentEvent[] {
   });
 }
 
-test("8.23 an interrupt of what has ended is a conflict; an unknown id is the same on every way to it", async () => {
+test("an interrupt of what has ended is a conflict; an unknown id is the same on every way to it", async () => {
   const { session_id } = await command("true");
   await ended(session_id as never);
   const late = await gateway.call("session.interrupt", { session_id });
@@ -66,7 +67,7 @@ test("8.23 an interrupt of what has ended is a conflict; an unknown id is the sa
   expect([malformed.status, malformed.body.error?.code]).toEqual([404, "session_not_found"]);
 });
 
-test("8.24 a session can be read the instant its id is known, and one that cannot start says why", async () => {
+test("a session can be read the instant its id is known, and one that cannot start says why", async () => {
   for (let times = 0; times < 20; times += 1) {
     const { session_id } = await command("true");
     expect((await gateway.call("session.get", { session_id })).status).toBe(200);
@@ -77,7 +78,7 @@ test("8.24 a session can be read the instant its id is known, and one that canno
   expect(failed.body.error?.message).toContain("/no/such");
 });
 
-describe("8.25 output by offset", () => {
+describe("output by offset", () => {
   test("is read in ranges, while it runs and after", async () => {
     const { session_id } = await command("printf 0123456789; read x; printf end", { stdin: true });
     const read = async (query: string) => {
@@ -107,7 +108,7 @@ describe("8.25 output by offset", () => {
   });
 });
 
-describe("8.26 events of a session", () => {
+describe("events of a session", () => {
   test("are valid, have ids to come back with, and the exit has its code as a number", async () => {
     const { session_id } = await command("exit 3");
     await ended(session_id as never);
@@ -151,7 +152,7 @@ describe("8.26 events of a session", () => {
     await reader?.cancel();
   });
 
-  test("8.26 errors before the start are JSON with their status", async () => {
+  test("errors before the start are JSON with their status", async () => {
     const { session_id } = await command("true");
     await ended(session_id as never);
     const path = `/v1/sessions/${session_id}/events`;
@@ -192,7 +193,7 @@ describe("8.26 events of a session", () => {
   });
 });
 
-test("8.28 without a token, or with a wrong one, every route and every socket is a 401 of the one shape", async () => {
+test("without a token, or with a wrong one, every route and every socket is a 401 of the one shape", async () => {
   const guarded = Object.values(operations).filter(({ role }) => String(role) !== "anyone");
   for (const [index, { http, answers }] of guarded.entries()) {
     const [method = "", path = ""] = http.split(" ");
@@ -215,7 +216,7 @@ test("8.28 without a token, or with a wrong one, every route and every socket is
   }
 });
 
-describe("8.29 limits", () => {
+describe("limits", () => {
   test("a create whose answer was lost is repeated with its key and runs once", async () => {
     using dir = openTempDir();
     const counter = join(dir.path, "count");
@@ -259,7 +260,7 @@ describe("8.29 limits", () => {
   });
 });
 
-describe("8.30 a server that", () => {
+describe("a server that", () => {
   test("is told to stop says so to every client, and what runs goes on under the next", async () => {
     await using served = await openServedGateway();
     const argv = ["/bin/bash", "--norc", "-i"];
@@ -308,7 +309,7 @@ describe("8.30 a server that", () => {
     await socket.printed("here");
   });
 
-  test("8.30 500 connections that come and go leave no descriptor behind", async () => {
+  test("connections that come and go leave no descriptor behind", async () => {
     await using served = await openServedGateway();
     const argv = ["/bin/cat"];
     const { session_id } = await served.get("session.create", { kind: "terminal", argv });
@@ -338,7 +339,7 @@ describe("8.30 a server that", () => {
     await visit(20);
     const before = await settle(60);
     const host = countDescriptors(served.host.pid);
-    await visit(500);
+    await visit(repeats({ few: 40, full: 500 }));
     await settle(before);
     const session = await waitFor("nobody watches", async () => {
       const found = await served.get("session.get", { session_id });
@@ -349,7 +350,7 @@ describe("8.30 a server that", () => {
   });
 });
 
-test("7.28 the audit says who opened, attached, wrote, resized, took over and closed, and nothing that was typed", async () => {
+test("the audit says who opened, attached, wrote, resized, took over and closed, and nothing that was typed", async () => {
   const named = async (user_id: string) =>
     openDoor(gateway.url, await gateway.mint({ user_id, role: "operator" }));
   const [ann, bob] = [await named("ann"), await named("bob")];

@@ -6,7 +6,7 @@ import { openTestGateway, type TestGateway } from "#test/harness/gateway.ts";
 import { refusalOf } from "#test/harness/socket.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 
-/** Behaviours of an attached client, numbered as in the list that they were taken from (replay and attach, 8). */
+/** How an attached client is served. */
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ const command = (line: string, more: object = {}) =>
 const terminal = (argv: readonly string[], more: object = {}) =>
   gateway.get("session.create", { kind: "terminal", argv: [...argv], ...more });
 
-test("8.2 every output frame has its channel and offset, and connected tells where it begins", async () => {
+test("every output frame has its channel and offset, and connected tells where it begins", async () => {
   const { session_id } = await command(
     "printf one; sleep 0.05; printf two >&2; sleep 0.05; printf three",
   );
@@ -46,7 +46,7 @@ test("8.2 every output frame has its channel and offset, and connected tells whe
   expect(socket.output("stderr").toString()).toBe("two");
 });
 
-test("8.3 an offset past the end, negative or no number is refused before the upgrade", async () => {
+test("an offset past the end, negative or no number is refused before the upgrade", async () => {
   const { session_id } = await command("printf abc");
   await gateway.get("session.wait", { session_id, for: "exit", timeout_ms: 10_000 });
   const past = await refusalOf(gateway.attach(session_id, "?since=4"));
@@ -69,7 +69,7 @@ test.each([
   ["pty", "terminal"],
   ["pipe", "command"],
 ] as const)(
-  "8.4 all output precedes the exit, then the socket closes with 1000 (%s)",
+  "all output precedes the exit, then the socket closes with 1000 (%s)",
   async (_mode, kind) => {
     const size = 100_000;
     const argv = ["/bin/sh", "-c", `head -c ${size} /dev/zero | tr '\\0' x; exit 3`];
@@ -91,7 +91,7 @@ test.each([
   },
 );
 
-test("8.5 an attach after the exit replays, tells the exit and starts nothing", async () => {
+test("an attach after the exit replays, tells the exit and starts nothing", async () => {
   using dir = openTempDir();
   const counter = join(dir.path, "count");
   const { session_id } = await command(`echo run >> ${counter}; echo done; exit 7`);
@@ -111,7 +111,7 @@ test("8.5 an attach after the exit replays, tells the exit and starts nothing", 
   expect(session).toMatchObject({ state: { exit_code: 7 }, exited_at: expect.any(String) });
 });
 
-test("8.7 stdout and stderr keep their channel through a replay", async () => {
+test("stdout and stderr keep their channel through a replay", async () => {
   const { session_id } = await command("for i in 1 2 3 4 5; do echo out $i; echo err $i >&2; done");
   await gateway.get("session.wait", { session_id, for: "exit", timeout_ms: 10_000 });
   for (const protocols of [[], ["reins.bin.v1"]]) {
@@ -128,7 +128,7 @@ test("8.7 stdout and stderr keep their channel through a replay", async () => {
   }
 });
 
-describe("8.9 viewers", () => {
+describe("viewers", () => {
   test("two at once get identical bytes", async () => {
     const { session_id } = await command(
       "i=0; while [ $i -lt 3000 ]; do echo line $i; i=$((i+1)); done",
@@ -165,7 +165,7 @@ describe("8.9 viewers", () => {
   });
 });
 
-describe("8.10 control", () => {
+describe("control", () => {
   test("a second controller is refused with 409 before the upgrade", async () => {
     const { session_id } = await terminal(["/bin/cat"]);
     await using first = await gateway.attach(session_id, "?role=controller");
@@ -224,7 +224,7 @@ describe("8.10 control", () => {
   });
 });
 
-test("8.11 a bad handshake or a plain GET with takeover=1 takes control from nobody", async () => {
+test("a bad handshake or a plain GET with takeover=1 takes control from nobody", async () => {
   const { session_id } = await terminal(["/bin/cat"]);
   await using holder = await gateway.attach(session_id, "?role=controller");
   await holder.frame("connected");
@@ -242,7 +242,7 @@ test("8.11 a bad handshake or a plain GET with takeover=1 takes control from nob
   expect(holder.all("control")).toEqual([]);
 });
 
-test("8.14 input with the same id is applied once, also over another connection", async () => {
+test("input with the same id is applied once, also over another connection", async () => {
   const { session_id } = await gateway.get("session.create", {
     kind: "command",
     command: "cat",
@@ -266,14 +266,14 @@ test("8.14 input with the same id is applied once, also over another connection"
   expect(second.output().toString()).toBe("once\ntwice\n");
 });
 
-test("8.15 eof closes the pipe; on a terminal it is the end-of-file key", async () => {
+test("eof closes the pipe; on a terminal it is the end-of-file key", async () => {
   const { session_id } = await terminal(["/bin/cat"]);
   await using socket = await gateway.attach(session_id, "?role=controller");
   await socket.ask({ type: "eof", id: "1" });
   expect(await socket.frame("exit")).toMatchObject({ exit_code: 0, reason: "exited" });
 });
 
-test("8.16 an interrupt stops the foreground job and the shell lives; an unknown signal is refused", async () => {
+test("an interrupt stops the foreground job and the shell lives; an unknown signal is refused", async () => {
   const { session_id } = await terminal(["/bin/bash", "--norc", "-i"]);
   await using socket = await gateway.attach(session_id, "?role=controller");
   socket.send({ type: "stdin", data: "sleep 1000; echo sto''pped\n" });
@@ -291,7 +291,7 @@ test("8.16 an interrupt stops the foreground job and the shell lives; an unknown
   await socket.printed("alive");
 });
 
-test("8.17 a resize holds before the next byte that is typed; an absurd one is refused", async () => {
+test("a resize holds before the next byte that is typed; an absurd one is refused", async () => {
   const { session_id } = await terminal(["/bin/bash", "--norc", "-i"], { cols: 100, rows: 30 });
   await using socket = await gateway.attach(session_id, "?role=controller");
   expect(await socket.frame("connected")).toMatchObject({ cols: 100, rows: 30 });
@@ -306,7 +306,7 @@ test("8.17 a resize holds before the next byte that is typed; an absurd one is r
   expect(await gateway.get("session.get", { session_id })).toMatchObject({ cols: 123, rows: 45 });
 });
 
-test("8.18 every byte value passes unchanged both ways, however the characters are cut", async () => {
+test("every byte value passes unchanged both ways, however the characters are cut", async () => {
   const { session_id } = await gateway.get("session.create", {
     kind: "command",
     command: "cat",
@@ -326,7 +326,7 @@ test("8.18 every byte value passes unchanged both ways, however the characters a
   expect(binary.output().equals(bytes)).toBe(true);
 });
 
-test("8.19 frames that are none are answered by a code, and the session is unharmed", async () => {
+test("frames that are none are answered by a code, and the session is unharmed", async () => {
   const { session_id } = await terminal(["/bin/cat"]);
   await using socket = await gateway.attach(session_id, "?role=controller");
   await socket.frame("connected");
@@ -359,7 +359,7 @@ test("8.19 frames that are none are answered by a code, and the session is unhar
   });
 });
 
-test("8.22 a close while clients are attached ends them with the reason", async () => {
+test("a close while clients are attached ends them with the reason", async () => {
   const { session_id } = await terminal(["/bin/cat"]);
   await using viewer = await gateway.attach(session_id);
   await using controller = await gateway.attach(session_id, "?role=controller");

@@ -4,11 +4,11 @@ import { waitFor } from "#test/harness/eventually.ts";
 import { openTestGateway, type TestGateway } from "#test/harness/gateway.ts";
 import type { TestSocket } from "#test/harness/socket.ts";
 
-/** What a replay shows; numbered as in the lists of replay and attach (8) and of terminals (7). */
+/** What a replay shows. */
 
 const PRINTED = 100_000_000;
 
-test("8.3 7.13 a range that is no longer kept is a gap before the data, on every way to read it", async () => {
+test("a range that is no longer kept is a gap before the data, on every way to read it", async () => {
   await using gateway = await openTestGateway();
   const { session_id } = await gateway.get("session.create", {
     kind: "command",
@@ -35,7 +35,7 @@ test("8.3 7.13 a range that is no longer kept is a gap before the data, on every
   expect(upTo.headers.get("x-reins-gap")).toBeNull();
 });
 
-test("8.14 a paste of 1 MiB arrives whole on a raw terminal", async () => {
+test("a paste of 1 MiB arrives whole on a raw terminal", async () => {
   await using gateway = await openTestGateway();
   const paste = Buffer.alloc(1024 * 1024, "0123456789abcdef\n");
   const { session_id } = await gateway.get("session.create", {
@@ -52,7 +52,7 @@ test("8.14 a paste of 1 MiB arrives whole on a raw terminal", async () => {
   expect(socket.output().toString()).toContain(createHash("sha256").update(paste).digest("hex"));
 });
 
-test("7.14 an attach in the middle of a flood loses, doubles and reorders nothing", async () => {
+test("an attach in the middle of a flood loses, doubles and reorders nothing", async () => {
   await using gateway = await openTestGateway();
   const { session_id } = await gateway.get("session.create", {
     kind: "terminal",
@@ -78,7 +78,7 @@ test("7.14 an attach in the middle of a flood loses, doubles and reorders nothin
   }
 });
 
-test("7.15 a painted attach begins with the screen and goes on behind it", async () => {
+test("a painted attach begins with the screen and goes on behind it", async () => {
   await using gateway = await openTestGateway();
   const { session_id } = await gateway.get("session.create", {
     kind: "terminal",
@@ -101,7 +101,7 @@ test("7.15 a painted attach begins with the screen and goes on behind it", async
   expect(socket.all("stdout")[0]).toMatchObject({ offset: painted.offset });
 });
 
-test("7.16 a replay never types: after 20 attaches the child has read nothing", async () => {
+test("a replay never types: after 20 attaches the child has read nothing", async () => {
   await using gateway = await openTestGateway();
   // Asks the terminal for everything that a terminal answers, then shows what comes in.
   const queries =

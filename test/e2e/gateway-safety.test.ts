@@ -430,7 +430,7 @@ describe("a token that is revoked", () => {
   });
 });
 
-describe("7.27 where it listens", () => {
+describe("where it listens", () => {
   const open = (flags: object, dataDir: string) =>
     openGatewayDaemon({
       dataDir,
@@ -518,7 +518,7 @@ describe("7.27 where it listens", () => {
   });
 });
 
-test("7.27 no secret is in a log, in the audit, in the store or in a child's environment", async () => {
+test("no secret is in a log, in the audit, in the store or in a child's environment", async () => {
   const { secret } = await mint();
   const headers = bearer(gateway.token);
   // Where people put them by mistake.

@@ -4,7 +4,7 @@ import { waitFor } from "#test/harness/eventually.ts";
 import { openTestGateway, type TestGateway } from "#test/harness/gateway.ts";
 import { findProcesses } from "#test/harness/processes.ts";
 
-/** Clients and children that do not do their part; numbered as in the list of replay and attach, 8. */
+/** Clients and children that do not do their part. */
 
 const SLOW_MS = 300;
 
@@ -36,7 +36,7 @@ async function openFrozen(
 const flood = (gateway: TestGateway) =>
   gateway.get("session.create", { kind: "terminal", argv: ["/bin/sh", "-c", "yes 0123456789"] });
 
-test("8.8 a client that never reads is cut alone with 1013; the others and the child go on", async () => {
+test("a client that never reads is cut alone with 1013; the others and the child go on", async () => {
   await using gateway = await openTestGateway({
     patience: { slowMs: SLOW_MS, deadPeerMs: 60_000 },
   });
@@ -62,7 +62,7 @@ test("8.8 a client that never reads is cut alone with 1013; the others and the c
   expect(received.readUInt16BE(at - 2)).toBe(1013);
 });
 
-test("8.10 8.12 a takeover works at once against a holder who is frozen in the middle of a replay", async () => {
+test("a takeover works at once against a holder who is frozen in the middle of a replay", async () => {
   await using gateway = await openTestGateway();
   const { session_id } = await flood(gateway);
   await waitFor(
@@ -87,7 +87,7 @@ test("8.10 8.12 a takeover works at once against a holder who is frozen in the m
   await second.frame("exit");
 });
 
-test("8.12 a holder who shows no sign of life is dropped, and control is free", async () => {
+test("a holder who shows no sign of life is dropped, and control is free", async () => {
   await using gateway = await openTestGateway({ patience: { pingMs: 100, deadPeerMs: 300 } });
   const { session_id } = await gateway.get("session.create", {
     kind: "terminal",
@@ -102,7 +102,7 @@ test("8.12 a holder who shows no sign of life is dropped, and control is free", 
   await waitFor("its socket ends", () => frozen.socket.closed);
 });
 
-test("8.13 a child that reads no input: a limit, and everything else is answered at once", async () => {
+test("a child that reads no input: a limit, and everything else is answered at once", async () => {
   await using gateway = await openTestGateway();
   const { session_id } = await gateway.get("session.create", {
     kind: "command",
@@ -123,9 +123,9 @@ test("8.13 a child that reads no input: a limit, and everything else is answered
   expect(await other.frame("exit")).toMatchObject({ signal: "SIGTERM", exit_code: 143 });
 });
 
-test("8.20 a lifetime ends the whole tree, and the stream says why", async () => {
+test("a lifetime ends the whole tree, and the stream says why", async () => {
   await using gateway = await openTestGateway();
-  const mark = `8.20-${process.pid}`;
+  const mark = `lifetime-${process.pid}`;
   const { session_id } = await gateway.get("session.create", {
     kind: "command",
     command: `bash -c 'exec -a ${mark} sleep 1000' & setsid bash -c 'exec -a ${mark} sleep 1000' & bash -c 'exec -a ${mark} sleep 1000'`,
@@ -137,7 +137,7 @@ test("8.20 a lifetime ends the whole tree, and the stream says why", async () =>
   await waitFor("no survivor", () => findProcesses(mark).length === 0);
 });
 
-test("8.21 a grandchild that keeps stdout does not delay the exit, and is not hurt", async () => {
+test("a grandchild that keeps stdout does not delay the exit, and is not hurt", async () => {
   await using gateway = await openTestGateway();
   const { session_id } = await gateway.get("session.create", {
     kind: "command",
@@ -153,7 +153,7 @@ test("8.21 a grandchild that keeps stdout does not delay the exit, and is not hu
   });
 });
 
-test("8.6 a signal is told as the signal and 128+n; what cannot start is refused with the reason", async () => {
+test("a signal is told as the signal and 128+n; what cannot start is refused with the reason", async () => {
   await using gateway = await openTestGateway();
   const killed = await gateway.get("session.create", { kind: "command", command: "kill -9 $$" });
   const { state } = await gateway.get("session.wait", {

@@ -7,9 +7,10 @@ import type { Door } from "#test/harness/gateway.ts";
 import { type GatewayProcess, openGatewayProcess } from "#test/harness/gateway-process.ts";
 import { openTestHost } from "#test/harness/host.ts";
 import { openRandom, type Random } from "#test/harness/random.ts";
+import { repeats } from "#test/harness/repeats.ts";
 
-const LINES = 6_500_000;
-const RESTARTS = 5;
+const LINES = repeats({ few: 1_500_000, full: 6_500_000 });
+const RESTARTS = repeats({ few: 2, full: 5 });
 
 /** A gateway that is killed and started again on the same port, as often as a test likes. */
 class Mortal implements AsyncDisposable {
@@ -91,7 +92,7 @@ async function stitch(
   }
 }
 
-test("8.1 50 MB of numbered lines reach every client whole, through cuts and five kills of the gateway", async () => {
+test("numbered lines reach every client whole, through cuts and kills of the gateway", async () => {
   await using host = await openTestHost();
   await using mortal = await openMortal(host.dataDir);
   const { session_id } = await mortal.door.get("session.create", {
@@ -105,7 +106,7 @@ test("8.1 50 MB of numbered lines reach every client whole, through cuts and fiv
   for (let restart = 0; restart < RESTARTS; restart += 1) {
     await waitFor("some progress", async () => {
       const { tail } = await host.client.call("session.get", { session_id });
-      return tail > (restart * 30_000_000) / RESTARTS;
+      return tail > (restart * LINES * 5) / RESTARTS;
     });
     await mortal.restart();
   }
@@ -115,10 +116,10 @@ test("8.1 50 MB of numbered lines reach every client whole, through cuts and fiv
     expect(cuts).toBeGreaterThan(0);
     expect(bytes.equals(log)).toBe(true);
   }
-  expect(log.length).toBeGreaterThan(50_000_000);
+  expect(log.toString("latin1", log.length - 9)).toBe(`\n${LINES}\n`);
 });
 
-test("7.24 a terminal keeps its shell, id and offsets through kill -9 of the gateway", async () => {
+test("a terminal keeps its shell, id and offsets through kill -9 of the gateway", async () => {
   await using host = await openTestHost();
   await using mortal = await openMortal(host.dataDir);
   const made = await mortal.door.get("session.create", {
@@ -147,7 +148,7 @@ test("7.24 a terminal keeps its shell, id and offsets through kill -9 of the gat
   expect(Buffer.from(await whole.arrayBuffer()).equals(seen)).toBe(true);
 });
 
-test("8.30 a gateway that is told to stop says so to its clients, and starts again where it was", async () => {
+test("a gateway that is told to stop says so to its clients, and starts again where it was", async () => {
   await using host = await openTestHost();
   const gateway = await openGatewayProcess({ dataDir: host.dataDir });
   const { session_id } = await gateway.door.get("session.create", {

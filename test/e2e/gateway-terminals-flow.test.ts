@@ -17,7 +17,7 @@ const FAR_AHEAD_BYTES = 12 * MIB;
 /** A busy machine takes its time; nothing waits longer than it has to. */
 const patient = { timeout: 40_000 };
 
-test("7.12 attaches that are cut anywhere stitch to the whole log", async () => {
+test("attaches that are cut anywhere stitch to the whole log", async () => {
   await using gateway = await openTestGateway();
   using task = await openTask(gateway);
   await using client = await openTerminals(gateway);
@@ -34,7 +34,7 @@ test("7.12 attaches that are cut anywhere stitch to the whole log", async () => 
   }
 });
 
-test("7.13 what is no longer kept is a gap, what is not there yet an error", async () => {
+test("what is no longer kept is a gap, what is not there yet an error", async () => {
   await using gateway = await openTestGateway();
   using task = await openTask(gateway);
   await using writer = await openTerminals(gateway);
@@ -64,7 +64,7 @@ test("7.13 what is no longer kept is a gap, what is not there yet an error", asy
   expect((await other.refusal("terminal.attach", beyond)).code).toBe("offset_out_of_range");
 });
 
-test("7.14 attaching in the middle of a flood loses, repeats and reorders no byte", async () => {
+test("attaching in the middle of a flood loses, repeats and reorders no byte", async () => {
   await using gateway = await openTestGateway();
   using task = await openTask(gateway);
   await using client = await openTerminals(gateway);
@@ -86,7 +86,7 @@ test("7.14 attaching in the middle of a flood loses, repeats and reorders no byt
   expect(hash(late.output(session_id))).toBe(hash(whole.subarray(offset)));
 });
 
-test("7.17 any bytes pass both ways unchanged", async () => {
+test("any bytes pass both ways unchanged", async () => {
   await using gateway = await openTestGateway();
   using task = await openTask(gateway);
   await using client = await openTerminals(gateway);
@@ -106,7 +106,7 @@ test("7.17 any bytes pass both ways unchanged", async () => {
   expect(client.all("terminal.error")).toEqual([]);
 });
 
-test("7.20 Ctrl-C stops a flood, and the other terminals of the socket are not starved by it", async () => {
+test("Ctrl-C stops a flood, and the other terminals of the socket are not starved by it", async () => {
   await using gateway = await openTestGateway();
   using task = await openTask(gateway);
   await using client = await openTerminals(gateway);
@@ -174,7 +174,7 @@ test("an attach that fails does not undo the next one", async () => {
   await client.printed(session_id, "42x");
 });
 
-test("7.21 one types, the others are told who; a takeover leaves the loser watching", async () => {
+test("one types, the others are told who; a takeover leaves the loser watching", async () => {
   await using gateway = await openTestGateway();
   using task = await openTask(gateway);
   await using first = await openTerminals(gateway);
@@ -205,7 +205,7 @@ test("7.21 one types, the others are told who; a takeover leaves the loser watch
   expect(first.socket.closed).toBeUndefined();
 });
 
-test("7.22 observers never change the size; 0 keeps a side, also of what is still under way", async () => {
+test("observers never change the size; 0 keeps a side, also of what is still under way", async () => {
   await using gateway = await openTestGateway();
   using task = await openTask(gateway);
   await using client = await openTerminals(gateway);
@@ -225,7 +225,7 @@ test("7.22 observers never change the size; 0 keeps a side, also of what is stil
   expect((await client.sessionRefusal("terminal.resize", absurd)).code).toBe("invalid_request");
 });
 
-test("7.23 the same input id types once, also over another socket", async () => {
+test("the same input id types once, also over another socket", async () => {
   await using gateway = await openTestGateway();
   using task = await openTask(gateway);
   await using first = await openTerminals(gateway);
@@ -248,7 +248,7 @@ test("7.23 the same input id types once, also over another socket", async () => 
   expect(second.output(session_id).toString().match(/42x/g)).toHaveLength(1);
 });
 
-test("7.24 a gateway that is killed takes no terminal along; what was printed meanwhile is there", async () => {
+test("a gateway that is killed takes no terminal along; what was printed meanwhile is there", async () => {
   await using host = await openTestHost();
   const { dataDir } = host;
   const before = await openGatewayProcess({ dataDir });
@@ -276,7 +276,7 @@ test("7.24 a gateway that is killed takes no terminal along; what was printed me
   );
 });
 
-test("7.26 a terminal of a task that is left alone ends once, and says why", async () => {
+test("a terminal of a task that is left alone ends once, and says why", async () => {
   await using gateway = await openTestGateway({ flags: { task_idle_timeout_ms: 500 } });
   using task = await openTask(gateway);
   await using client = await openTerminals(gateway);

@@ -28,7 +28,7 @@ test("a terminal of a task is opened, typed into and printed, then ends", async 
   expect(await client.exit(session_id)).toEqual(end);
 });
 
-test("7.1 a task of another workspace is one that does not exist, and nothing is started", async () => {
+test("a task of another workspace is one that does not exist, and nothing is started", async () => {
   await using gateway = await openTestGateway();
   const mine = await gateway.get("workspace.create", { name: "mine" });
   const other = await gateway.get("workspace.create", { name: "other" });
@@ -59,7 +59,7 @@ test("7.1 a task of another workspace is one that does not exist, and nothing is
   expect((await gateway.get("session.list", {})).sessions).toEqual([]);
 });
 
-test("1.2.1 and 1.2.2 who sees both workspaces hears of the mismatch, and nothing is started", async () => {
+test("who sees both workspaces hears of the mismatch, and nothing is started", async () => {
   await using gateway = await openTestGateway();
   const { workspace_id } = await gateway.get("workspace.create", { name: "other" });
   using task = await openTask(gateway);
@@ -71,7 +71,7 @@ test("1.2.1 and 1.2.2 who sees both workspaces hears of the mismatch, and nothin
   expect((await gateway.get("session.list", {})).sessions).toEqual([]);
 });
 
-test("7.2 a foreign session is unknown to every frame, and so is one that is not attached here", async () => {
+test("a foreign session is unknown to every frame, and so is one that is not attached here", async () => {
   await using gateway = await openTestGateway();
   const mine = await gateway.get("workspace.create", { name: "mine" });
   using task = await openTask(gateway);
@@ -98,7 +98,7 @@ test("7.2 a foreign session is unknown to every frame, and so is one that is not
   expect({ state, cols }).toEqual({ state: { kind: "running" }, cols: 80 });
 });
 
-test("7.3 a directory that is not there is said; one behind a link is where the terminal is", async () => {
+test("a directory that is not there is said; one behind a link is where the terminal is", async () => {
   await using gateway = await openTestGateway();
   using dir = openTempDir();
   const link = join(dir.path, "link");
@@ -116,7 +116,7 @@ test("7.3 a directory that is not there is said; one behind a link is where the 
   await client.printed(session_id, `at:${join(dir.path, "real")}`);
 });
 
-test("7.4 the terminal's environment names what it belongs to and holds none of the server's tokens", async () => {
+test("the terminal's environment names what it belongs to and holds none of the server's tokens", async () => {
   const env = {
     ...process.env,
     LANG: "C.UTF-8",
@@ -144,7 +144,7 @@ test("7.4 the terminal's environment names what it belongs to and holds none of 
   expect(lines.join()).not.toContain(gateway.token);
 });
 
-test("7.6 the exit carries code, signal and reason apart", async () => {
+test("the exit carries code, signal and reason apart", async () => {
   await using gateway = await openTestGateway();
   using task = await openTask(gateway);
   await using client = await openTerminals(gateway);
@@ -154,7 +154,7 @@ test("7.6 the exit carries code, signal and reason apart", async () => {
   expect(await client.exit(session_id)).toMatchObject(end);
 });
 
-test("7.7 all output comes, then the exit, then the id means nothing here", async () => {
+test("all output comes, then the exit, then the id means nothing here", async () => {
   await using gateway = await openTestGateway();
   using task = await openTask(gateway);
   await using client = await openTerminals(gateway);
@@ -176,7 +176,7 @@ test("7.7 all output comes, then the exit, then the id means nothing here", asyn
   expect(client.output(session_id).length).toBe(2 * length);
 });
 
-test("7.10 closes agree: the first reason stays, each is acknowledged behind the exit", async () => {
+test("closes agree: the first reason stays, each is acknowledged behind the exit", async () => {
   await using gateway = await openTestGateway();
   using task = await openTask(gateway);
   await using client = await openTerminals(gateway);

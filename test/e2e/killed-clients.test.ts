@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { followWithKills } from "#bench/lib/killed-clients.ts";
 import { openTempHost } from "#bench/lib/temp-host.ts";
 
-// The full size is in `npm run soak`.
 test("clients killed with -9 at any moment lose and double nothing: stitched by offset they have the log", async () => {
   await using host = await openTempHost();
   const { kills, tail, wrong } = await followWithKills(host, { bytes: 6_000_000, clients: 3 });

@@ -21,7 +21,7 @@ async function expectNothingMade(host: TestHost, tools: TestTools, count: number
   expect(readdirSync(host.sessions)).toHaveLength(count);
 }
 
-test("8.30 where there is no shell nothing starts, and that is said", async () => {
+test("where there is no shell nothing starts, and that is said", async () => {
   // What both names of it lead to is a file that cannot be run, for the host and its children alone.
   const hide = 'mount --bind /dev/null "$(readlink -f /bin/sh)" && exec "$@"';
   const through = ["unshare", "-m", "/bin/sh", "-c", hide, "sh"];
@@ -39,7 +39,7 @@ test("8.30 where there is no shell nothing starts, and that is said", async () =
   await expectNothingMade(host, tools, 0);
 });
 
-test("8.30 a host that is out of descriptors says so at every step, keeps none and works again", async () => {
+test("a host that is out of descriptors says so at every step, keeps none and works again", async () => {
   await using host = await openTestHost();
   using tools = openTestTools(host);
   const nap = createNap();
@@ -83,7 +83,7 @@ test("8.30 a host that is out of descriptors says so at every step, keeps none a
   });
 });
 
-test("8.30 a command that is out of descriptors itself ends as it likes", async () => {
+test("a command that is out of descriptors itself ends as it likes", async () => {
   await using host = await openTestHost();
   using tools = openTestTools(host, { caller: { open_files: 16 } });
   const done = await tools.execute(
@@ -93,7 +93,7 @@ test("8.30 a command that is out of descriptors itself ends as it likes", async 
   expect(done.output).toMatch(/^16\nOSError: .*Too many open files\n$/);
 });
 
-test("8.30 on a full disk nothing starts, and with room again all does", async () => {
+test("on a full disk nothing starts, and with room again all does", async () => {
   using disk = openSmallDisk(80 * MIB);
   if (disk.refused !== undefined) {
     expect(disk.refused).toMatch(/permi|root|superuser|ENOENT/i);
@@ -112,7 +112,7 @@ test("8.30 on a full disk nothing starts, and with room again all does", async (
   await expectNothingMade(host, tools, 1);
 });
 
-test("8.30 a command that the kernel kills for its memory is a death by SIGKILL, with what it printed", async () => {
+test("a command that the kernel kills for its memory is a death by SIGKILL, with what it printed", async () => {
   await using host = await openTestHost();
   using tools = openTestTools(host);
   using cage = openMemoryCage(48 * MIB);
@@ -133,7 +133,7 @@ test("8.30 a command that the kernel kills for its memory is a death by SIGKILL,
   if (cage !== undefined) expect(cage.countKills()).toBe(2);
 });
 
-test("8.30 the real end is known after kill -9 of the gateway, whatever took the place of the shell", async () => {
+test("the real end is known after kill -9 of the gateway, whatever took the place of the shell", async () => {
   await using host = await openTestHost();
   using dir = openTempDir();
   const go = join(dir.path, "go");
@@ -170,7 +170,7 @@ test("8.30 the real end is known after kill -9 of the gateway, whatever took the
   }
 });
 
-test("8.30 a host that is told to stop leaves no descendant, whatever it ignores or left", async () => {
+test("a host that is told to stop leaves no descendant, whatever it ignores or left", async () => {
   const nap = createNap();
   await using host = await openTestHost();
   using tools = openTestTools(host);

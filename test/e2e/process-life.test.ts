@@ -22,7 +22,7 @@ afterAll(() => stack.disposeAsync());
 const kill = (process_id: string | undefined) =>
   tools.call("process_signal", { process_id, signal: "kill", escalate_after: "10s" });
 
-test("8.26 a wait that is over leaves the process, its id, what it printed and no exit code", async () => {
+test("a wait that is over leaves the process, its id, what it printed and no exit code", async () => {
   const nap = createNap();
   const late = await tools.execute(`echo so far; ${nap}; echo never`, { timeout: "300ms" });
   expect(late).toEqual({
@@ -41,14 +41,14 @@ test("8.26 a wait that is over leaves the process, its id, what it printed and n
   expect(end).toMatchObject({ exit_code: 137, signal: "SIGKILL", output: "so far\n" });
 });
 
-test("8.26 the wait that is not said is the configured one, 10s else", async () => {
+test("the wait that is not said is the configured one, 10s else", async () => {
   using short = openTestTools(host, { deps: { defaultWaitMs: 200 } });
   const late = await short.call("execute", { command: createNap() });
   expect(late.error).toBe("command timed out after 200ms");
   await kill(late.background_process_id);
 });
 
-test("8.26 a lifetime is apart from the wait and ends the tree", async () => {
+test("a lifetime is apart from the wait and ends the tree", async () => {
   const nap = createNap();
   const ended = await tools.execute(`${nap} & ${nap}`, { lifetime: "400ms" });
   expect(ended).toMatchObject({
@@ -70,7 +70,7 @@ test("8.26 a lifetime is apart from the wait and ends the tree", async () => {
   });
 });
 
-test("8.27 zero starts and returns; what is no duration starts nothing; a long one never fires early", async () => {
+test("zero starts and returns; what is no duration starts nothing; a long one never fires early", async () => {
   using dir = openTempDir();
   const nap = createNap();
   for (const timeout of [0, "0", "0s"]) {
@@ -93,7 +93,7 @@ test("8.27 zero starts and returns; what is no duration starts nothing; a long o
     });
 });
 
-test("8.28 all who wait wake at the exit; who goes away frees the wait and leaves the process", async () => {
+test("all who wait wake at the exit; who goes away frees the wait and leaves the process", async () => {
   const started = await tools.execute("read x; exit 6", { tty: true, run_in_background: true });
   const process_id = started.background_process_id;
   const leaving = new AbortController();
@@ -122,7 +122,7 @@ test("8.28 all who wait wake at the exit; who goes away frees the wait and leave
   await kill(processes.find(({ command }) => command === nap)?.process_id);
 });
 
-test("8.28 the same key never starts twice", async () => {
+test("the same key never starts twice", async () => {
   using dir = openTempDir();
   const command = `echo x >> ${dir.path}/runs; echo ran; exit 2`;
   const idempotency_key = "a key";
@@ -136,7 +136,7 @@ test("8.28 the same key never starts twice", async () => {
   expect(await tools.execute(`cat ${dir.path}/runs`)).toMatchObject({ output: "x\n" });
 });
 
-test("8.29 another owner's processes are unknown, in the same words; an operator sees them", async () => {
+test("another owner's processes are unknown, in the same words; an operator sees them", async () => {
   using ada = openTestTools(host, { caller: { process_owner: "ada" } });
   using bob = openTestTools(host, { caller: { process_owner: "bob" } });
   const nap = createNap();
@@ -181,7 +181,7 @@ test("8.29 another owner's processes are unknown, in the same words; an operator
   });
 });
 
-test("8.29 sessions that no tool has started are not listed, and the list says what it leaves out", async () => {
+test("sessions that no tool has started are not listed, and the list says what it leaves out", async () => {
   using many = openTestTools(host, { caller: { process_owner: "many" } });
   const session = await host.create({ command: "true", labels: { owner: "many" } });
   for (let batch = 0; batch < 13; batch += 1)
@@ -202,7 +202,7 @@ test("8.29 sessions that no tool has started are not listed, and the list says w
   await kill(live);
 });
 
-test("8.30 after kill -9 of the gateway commands live on, and the next one knows output and exit code", async () => {
+test("after kill -9 of the gateway commands live on, and the next one knows output and exit code", async () => {
   using dir = openTempDir();
   const go = `${dir.path}/go`;
   await using first = await openGatewayProcess({ dataDir: host.dataDir });
@@ -226,7 +226,7 @@ test("8.30 after kill -9 of the gateway commands live on, and the next one knows
   expect(await run(second, `cat ${dir.path}/runs`)).toMatchObject({ output: "x\n" });
 });
 
-test("8.30 what cannot start says why and leaves no record", async () => {
+test("what cannot start says why and leaves no record", async () => {
   using own = openTestTools(host, { caller: { process_owner: "unlucky" } });
   await expect(own.execute("true", { workdir: "/nowhere/at/all" })).rejects.toMatchObject({
     code: "spawn_failed",
@@ -235,7 +235,7 @@ test("8.30 what cannot start says why and leaves no record", async () => {
   expect(await own.call("process_list", {})).toEqual({ processes: [], omitted: 0 });
 });
 
-test("8.30 when the host dies its processes are lost, and nothing says that they run", async () => {
+test("when the host dies its processes are lost, and nothing says that they run", async () => {
   await using dying = await openTestHost();
   // The gateway starts another host, which nobody else ends.
   await using _next = { [Symbol.asyncDispose]: () => stopHost(dying.dataDir) };

@@ -51,7 +51,7 @@ async function expectQuestion(
 }
 
 test.each(["sudo true", "ssh nobody@localhost true", "git push"])(
-  "8.18 what asks at /dev/tty as %s does ends at once where there is none",
+  "what asks at /dev/tty as %s does ends at once where there is none",
   async (command) => {
     using dir = openTempDir();
     const [name = ""] = command.split(" ");
@@ -65,7 +65,7 @@ test.each(["sudo true", "ssh nobody@localhost true", "git push"])(
   },
 );
 
-test("8.18 ssh, and git over it, give up at a host key that nobody knows", async () => {
+test("ssh, and git over it, give up at a host key that nobody knows", async () => {
   await using server = await listen(createStrangeHost());
   const files = "-o UserKnownHostsFile=/dev/null -o GlobalKnownHostsFile=/dev/null";
   const ssh = `ssh -F /dev/null ${files}`;
@@ -84,7 +84,7 @@ test("8.18 ssh, and git over it, give up at a host key that nobody knows", async
   expect(findProcesses(askpass.nap)).toEqual([]);
 });
 
-test("8.18 git push gives up at a server that wants a name", async () => {
+test("git push gives up at a server that wants a name", async () => {
   const http = createHttpServer((_request, response) => {
     response.writeHead(401, { "WWW-Authenticate": 'Basic realm="x"' }).end();
   });

@@ -23,7 +23,7 @@ const find = async (process_id: string | undefined) =>
 const kill = (process_id: string | undefined) =>
   tools.call("process_signal", { process_id, signal: "kill", escalate_after: "10s" });
 
-test("8.1 a trailing & is promoted: an id at once, and the tracked process is the work itself", async () => {
+test("a trailing & is promoted: an id at once, and the tracked process is the work itself", async () => {
   const nap = createNap();
   const started = await tools.execute(`${nap} &`);
   expect(started).toMatchObject({ success: true, running: true, output: "" });
@@ -48,13 +48,13 @@ test.each([
   ["echo 'b &'", "b &\n"],
   ["true # x &", ""],
   ["cat <<X\nbody &\nX", "body &\n"],
-])("8.2 & in quotes, escapes, comments and here-documents is not: %j", async (command, output) => {
+])("& in quotes, escapes, comments and here-documents is not: %j", async (command, output) => {
   const done = await tools.execute(command);
   expect(done).toMatchObject({ success: true, running: false, exit_code: 0, output });
   expect(done).not.toHaveProperty("background_process_id");
 });
 
-test("8.3 &&, ||, |&, 2>&1, >&2 and &> are no backgrounding", async () => {
+test("&&, ||, |&, 2>&1, >&2 and &> are no backgrounding", async () => {
   using dir = openTempDir();
   const cases: [string, string][] = [
     ["true && echo ok 2>&1", "ok\n"],
@@ -73,7 +73,7 @@ test("8.3 &&, ||, |&, 2>&1, >&2 and &> are no backgrounding", async () => {
   expect(broken.output).toContain("syntax error");
 });
 
-test("8.4 an inner & keeps its children tracked, listed and killable", async () => {
+test("an inner & keeps its children tracked, listed and killable", async () => {
   const nap = createNap();
   const done = await tools.execute(`${nap} & echo hi`);
   expect(done).toMatchObject({ success: true, running: false, exit_code: 0, output: "hi\n" });
@@ -87,7 +87,7 @@ test("8.4 an inner & keeps its children tracked, listed and killable", async () 
   expect(await find(id)).toMatchObject({ descendants: 0 });
 });
 
-test("8.4 children that hold none of the output are counted as well", async () => {
+test("children that hold none of the output are counted as well", async () => {
   const nap = createNap();
   const done = await tools.execute(`${nap} >/dev/null 2>&1 & ${nap} >/dev/null 2>&1 & echo hi`);
   expect(done).toMatchObject({ exit_code: 0, output: "hi\n" });
@@ -96,7 +96,7 @@ test("8.4 children that hold none of the output are counted as well", async () =
   expect(findProcesses(nap)).toEqual([]);
 });
 
-test("8.5 cmd & wait and a & b & wait end with their children, by the shell's code", async () => {
+test("cmd & wait and a & b & wait end with their children, by the shell's code", async () => {
   expect(await tools.execute("(sleep 0.1; echo a) & wait")).toMatchObject({
     exit_code: 0,
     output: "a\n",
@@ -106,7 +106,7 @@ test("8.5 cmd & wait and a & b & wait end with their children, by the shell's co
   expect(two).not.toHaveProperty("background_process_id");
 });
 
-test("8.6 errors of ; are passed through, and scripts of several lines run once", async () => {
+test("errors of ; are passed through, and scripts of several lines run once", async () => {
   const broken = await tools.execute("sleep 60 & ; ");
   expect(broken).toMatchObject({ success: false, running: false, exit_code: 2 });
   expect(broken.output).toContain("syntax error");
@@ -124,7 +124,7 @@ test("8.6 errors of ; are passed through, and scripts of several lines run once"
   expect(findProcesses(nap)).toEqual([]);
 });
 
-test("8.7 the background flag with a trailing & tracks the work, not a shell that has gone", async () => {
+test("the background flag with a trailing & tracks the work, not a shell that has gone", async () => {
   const nap = createNap();
   const started = await tools.execute(`${nap} &`, { run_in_background: true });
   expect(started).toMatchObject({ success: true, running: true });
@@ -139,7 +139,7 @@ test("8.7 the background flag with a trailing & tracks the work, not a shell tha
   expect(findProcesses(nap)).toEqual([]);
 });
 
-test("8.8 a pipeline has the status of its last stage and dies as a whole", async () => {
+test("a pipeline has the status of its last stage and dies as a whole", async () => {
   expect(await tools.execute("yes | head -1")).toMatchObject({ exit_code: 0, output: "y\n" });
   expect(await tools.execute("false | true")).toMatchObject({ exit_code: 0 });
   expect(await tools.execute("true | false")).toMatchObject({ exit_code: 1 });
@@ -150,7 +150,7 @@ test("8.8 a pipeline has the status of its last stage and dies as a whole", asyn
   expect(findProcesses(nap)).toEqual([]);
 });
 
-test("8.9 here-documents, here-strings, long scripts and a leading - are exact", async () => {
+test("here-documents, here-strings, long scripts and a leading - are exact", async () => {
   const body = "a $HOME `x` \\ & ;\n\ttab";
   expect(await tools.execute(`cat <<'X'\n${body}\nX`)).toMatchObject({ output: `${body}\n` });
   expect(await tools.execute('cat <<< "one two"')).toMatchObject({ output: "one two\n" });

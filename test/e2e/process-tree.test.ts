@@ -26,7 +26,7 @@ const signal = (process_id: string | undefined, name: string, escalate_after?: s
 const untilPrinted = (process_id: string | undefined, pattern: string) =>
   tools.call("process_output", { process_id, wait: "20s", wait_for: "regex", pattern });
 
-test("8.10 a grandchild that holds the output does not hold the answer", async () => {
+test("a grandchild that holds the output does not hold the answer", async () => {
   const nap = createNap();
   const done = await tools.execute(`exec > >(cat); (${nap}) & echo out; exit 3`);
   expect(done).toMatchObject({ success: false, running: false, exit_code: 3 });
@@ -36,7 +36,7 @@ test("8.10 a grandchild that holds the output does not hold the answer", async (
   expect(findProcesses(nap)).toEqual([]);
 });
 
-test("8.11 what a descendant prints after the answer is still captured", async () => {
+test("what a descendant prints after the answer is still captured", async () => {
   using dir = openTempDir();
   const go = `${dir.path}/go`;
   const done = await tools.execute(
@@ -56,7 +56,7 @@ test("8.11 what a descendant prints after the answer is still captured", async (
   await waitFor("what it does next", () => tryRead(`${dir.path}/after`) === "alive\n");
 });
 
-test("8.12 daemons that leave their session and their parents are found and ended", async () => {
+test("daemons that leave their session and their parents are found and ended", async () => {
   const nap = createNap();
   const done = await tools.execute(`setsid -f ${nap}; (setsid ${nap} >/dev/null 2>&1 &); echo up`);
   expect(done).toMatchObject({ exit_code: 0, output: "up\n" });
@@ -68,7 +68,7 @@ test("8.12 daemons that leave their session and their parents are found and ende
   expect(findProcesses(nap)).toEqual([]);
 });
 
-test("8.12 a daemon that no & has made is told of when it holds the output", async () => {
+test("a daemon that no & has made is told of when it holds the output", async () => {
   const nap = createNap();
   const done = await tools.execute(`setsid -f ${nap}; echo up`);
   expect(done).toMatchObject({ exit_code: 0, output: "up\n" });
@@ -77,7 +77,7 @@ test("8.12 a daemon that no & has made is told of when it holds the output", asy
   expect(findProcesses(nap)).toEqual([]);
 });
 
-test("8.13 terminate reaches every member, and traps run", async () => {
+test("terminate reaches every member, and traps run", async () => {
   const nap = createNap();
   const id = await background(
     `trap 'echo cleaned; exit 5' TERM; echo ready; ${nap} | ${nap} & wait`,
@@ -97,7 +97,7 @@ test("8.13 terminate reaches every member, and traps run", async () => {
   });
 });
 
-test("8.13 what ignores SIGTERM is killed after the time, and the answer says so", async () => {
+test("what ignores SIGTERM is killed after the time, and the answer says so", async () => {
   const id = await background(`trap '' TERM; echo ready; while :; do sleep 0.1; done`);
   await untilPrinted(id, "ready");
   const plain = await signal(id, "terminate");
@@ -111,7 +111,7 @@ test("8.13 what ignores SIGTERM is killed after the time, and the answer says so
   expect(read).toMatchObject({ success: false, running: false, exit_code: 137, signal: "SIGKILL" });
 });
 
-test("8.14 members are signalled after their leader's death; nobody left is no error", async () => {
+test("members are signalled after their leader's death; nobody left is no error", async () => {
   const nap = createNap();
   const done = await tools.execute(`${nap} & echo $!`);
   const id = done.background_process_id;
@@ -128,7 +128,7 @@ test("8.14 members are signalled after their leader's death; nobody left is no e
     });
 });
 
-test("8.15 zombies are dead", async () => {
+test("zombies are dead", async () => {
   // Its child ends and is never waited for, so it stays a zombie as long as its parent sleeps.
   const nap = createNap();
   const id = await background(`sleep 0.05 & echo $!; exec ${nap}`);
@@ -142,7 +142,7 @@ test("8.15 zombies are dead", async () => {
   expect(await list()).toMatchObject({ running: false, descendants: 0 });
 });
 
-test("8.16 after an exit its pid is nobody's to signal", async () => {
+test("after an exit its pid is nobody's to signal", async () => {
   const done = await tools.execute("echo $$");
   const { processes } = await tools.call("process_list", {});
   const entry = processes.find(({ pid }) => String(pid) === done.output.trim());
@@ -154,7 +154,7 @@ test("8.16 after an exit its pid is nobody's to signal", async () => {
     ).rejects.toMatchObject({ code: "invalid_request" });
 });
 
-test("8.17 interrupt stops what runs in the foreground, and a death by signal is named", async () => {
+test("interrupt stops what runs in the foreground, and a death by signal is named", async () => {
   const id = await background(`exec python3 -c 'import time
 try:
     print("ready", flush=True)
@@ -184,7 +184,7 @@ except KeyboardInterrupt:
   }
 });
 
-test("8.18 without a terminal nothing waits for an answer", async () => {
+test("without a terminal nothing waits for an answer", async () => {
   expect(await tools.execute("read x; echo $?")).toMatchObject({ output: "1\n" });
   expect(await tools.execute("read x </dev/tty")).toMatchObject({ exit_code: 1, running: false });
   expect(await tools.execute("readlink /proc/self/fd/0; tty")).toMatchObject({
@@ -208,7 +208,7 @@ test("8.18 without a terminal nothing waits for an answer", async () => {
   });
 });
 
-test("8.18 a process with a terminal can be typed into; one that has exited takes nothing", async () => {
+test("a process with a terminal can be typed into; one that has exited takes nothing", async () => {
   const id = await background("read -p 'name? ' x; echo \"hello $x\"; cat; echo bye", {
     tty: true,
   });

@@ -5,7 +5,7 @@ import { waitFor } from "#test/harness/eventually.ts";
 import { type Door, describeRequest, openTestGateway } from "#test/harness/gateway.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 
-/** Runs of a shell as a client of the HTTP API sees them; numbered as in the list of replay and attach, 8. */
+/** Runs of a shell as a client of the HTTP API sees them. */
 
 type Exit = Extract<ShellEvent, { readonly type: "exit" }>;
 
@@ -51,7 +51,7 @@ async function openShell(door: Door, work_dir = "/") {
   };
 }
 
-test("8.27 the directory, variables exported or not, functions and any value are there in the next run", async () => {
+test("the directory, variables exported or not, functions and any value are there in the next run", async () => {
   await using gateway = await openTestGateway();
   using dir = openTempDir();
   const shell = await openShell(gateway);
@@ -116,7 +116,7 @@ const endings: Record<string, Ending> = {
 };
 
 test.each(Object.entries(endings))(
-  "8.27 %s gives its code, and the next run is not wedged",
+  "%s gives its code, and the next run is not wedged",
   async (_name, { command, code, out = "", err = /^$/ }) => {
     await using gateway = await openTestGateway();
     const shell = await openShell(gateway);
@@ -128,7 +128,7 @@ test.each(Object.entries(endings))(
   },
 );
 
-test("8.27 while one runs another is refused with 409, and nothing of it is mixed in", async () => {
+test("while one runs another is refused with 409, and nothing of it is mixed in", async () => {
   await using gateway = await openTestGateway();
   const shell = await openShell(gateway);
   const response = await post(gateway, shell.shell_id, "echo one; read -r line; x=$line; echo $x");
@@ -147,7 +147,7 @@ test("8.27 while one runs another is refused with 409, and nothing of it is mixe
   expect(await shell.run("echo $x")).toMatchObject({ out: "two\n" });
 });
 
-test("8.27 of many that come at once those that run do so whole and one after the other", async () => {
+test("of many that come at once those that run do so whole and one after the other", async () => {
   await using gateway = await openTestGateway();
   const { shell_id, run } = await openShell(gateway);
   await run("n=0");
@@ -164,7 +164,7 @@ test("8.27 of many that come at once those that run do so whole and one after th
   expect(await run("echo $n")).toMatchObject({ out: `${accepted.length}\n` });
 });
 
-test("8.27 a run ends with its command: no tail is waited for, nor what it left in the background", async () => {
+test("a run ends with its command: no tail is waited for, nor what it left in the background", async () => {
   await using gateway = await openTestGateway();
   const shell = await openShell(gateway);
   // With a second behind each they would not fit into the time of a test.

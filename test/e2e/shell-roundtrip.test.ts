@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { repeats } from "#test/harness/repeats.ts";
 import { openTestShells } from "#test/harness/shells.ts";
 
-const RUNS = 25;
+const RUNS = repeats({ few: 6, full: 25 });
 
 /** Any byte but NUL, those that mean something to bash more often. */
 const byte = fc.oneof(

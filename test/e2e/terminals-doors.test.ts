@@ -14,7 +14,7 @@ import { openReins, type Reins, type Running, succeed } from "#test/harness/rein
 import { refusalOf } from "#test/harness/socket.ts";
 import { openTmux } from "#test/harness/tmux.ts";
 
-/** The same session by every way to it; numbered as in the list of terminals, 7. */
+/** The same session by every way to it. */
 
 /** What a way tells of an end. */
 const Exit = z.object({
@@ -245,7 +245,7 @@ const names = ["cli", "HTTP", "WebSocket", "MCP"];
 const PRINTED = "ready\r\nhi\r\ngot <hi> ä€\r\n";
 
 test.each(names)(
-  "7.29 what is opened and written by %s is read, waited for and closed alike by every way",
+  "what is opened and written by %s is read, waited for and closed alike by every way",
   async (name) => {
     await using world = await openWorld();
     const { door, reins } = world;
@@ -287,7 +287,7 @@ function pick({ exit_code, signal, reason }: End): End {
   return { exit_code, ...more };
 }
 
-describe("7.29", () => {
+describe("a bad request", () => {
   // One for all: nothing is opened in it.
   let world: World;
   beforeAll(async () => {
@@ -304,7 +304,7 @@ describe("7.29", () => {
   });
 });
 
-test("7.29 reins attach to what HTTP has opened leaves it alive and the terminal as it was, and passes its code", async () => {
+test("reins attach to what HTTP has opened leaves it alive and the terminal as it was, and passes its code", async () => {
   await using world = await openWorld();
   const { reins, door } = world;
   using tmux = openTmux(reins);

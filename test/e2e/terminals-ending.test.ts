@@ -13,7 +13,7 @@ import { findProcesses, isAlive } from "#test/harness/processes.ts";
 import { openReins } from "#test/harness/reins.ts";
 import { openTempDir, type TempDir } from "#test/harness/temp-dir.ts";
 
-/** How terminals end; numbered as in the list of terminals, 7. */
+/** How terminals end. */
 
 const patient = { timeout: 30_000 };
 
@@ -50,7 +50,7 @@ const closes: Record<string, Close> = {
 };
 
 test.each(Object.entries(closes))(
-  "7.8 %s ends what nohup, setsid, disown and ignored signals keep alive, and leaves no zombie",
+  "%s ends what nohup, setsid, disown and ignored signals keep alive, and leaves no zombie",
   async (name, close) => {
     await using gateway = await openTestGateway();
     using task = await openTask(gateway);
@@ -115,7 +115,7 @@ async function openReady(door: Door, command: string, grace_ms: number): Promise
   return session;
 }
 
-test("7.9 a shell that ends at the hangup is not waited for until the grace is over", async () => {
+test("a shell that ends at the hangup is not waited for until the grace is over", async () => {
   await using gateway = await openTestGateway();
   // Not one at its prompt: bash puts a hangup off until a key comes when it is about to wait for one.
   const command = "echo ready; sleep 1000; exit 5";
@@ -125,7 +125,7 @@ test("7.9 a shell that ends at the hangup is not waited for until the grace is o
   expect(isAlive(pid ?? 0)).toBe(false);
 });
 
-test("7.9 within the grace a program cleans up after the hangup and ends by itself", async () => {
+test("within the grace a program cleans up after the hangup and ends by itself", async () => {
   await using gateway = await openTestGateway();
   using dir = openTempDir();
   using gate = openGate(dir);
@@ -139,7 +139,7 @@ test("7.9 within the grace a program cleans up after the hangup and ends by itse
   expect(state).toMatchObject({ exit_code: 7, signal: null, reason: "user_requested" });
 });
 
-test("7.9 who does not mind the hangup is hung up first and killed when the grace is over", async () => {
+test("who does not mind the hangup is hung up first and killed when the grace is over", async () => {
   await using gateway = await openTestGateway();
   const command = "trap 'echo hung up' HUP; echo ready; while :; do read -r _ || sleep 0.05; done";
   const { session_id, pid } = await openReady(gateway, command, 2000);
@@ -153,7 +153,7 @@ test("7.9 who does not mind the hangup is hung up first and killed when the grac
 const POLITE = 40;
 const STUBBORN = 10;
 
-test("7.11 a shutdown ends 50 terminals in one grace, starts nothing meanwhile and returns when all are gone", async () => {
+test("a shutdown ends 50 terminals in one grace, starts nothing meanwhile and returns when all are gone", async () => {
   await using reins = await openReins();
   await using served = await openGatewayProcess({ dataDir: reins.home });
   const { door } = served;
@@ -198,7 +198,7 @@ test("7.11 a shutdown ends 50 terminals in one grace, starts nothing meanwhile a
   expect(codes.filter((code) => code === 137).length).toBe(STUBBORN);
 });
 
-test("7.11 a spawn in flight at a shutdown leaves no child", async () => {
+test("a spawn in flight at a shutdown leaves no child", async () => {
   using dir = openTempDir();
   const dataDir = join(dir.path, "home");
   const marker = `73${process.pid}.5`;

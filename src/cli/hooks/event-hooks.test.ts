@@ -91,7 +91,7 @@ const many = (count: number) => Array.from({ length: count }, () => "tick");
 const numbers = (lines: readonly string[]) => lines.map((line) => JSON.parse(line).number);
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
-describe("8.23 event hooks", () => {
+describe("event hooks", () => {
   test("hear the events of their type, or all, each once and in their order", async () => {
     using setting = openSetting();
     const { log, lines } = setting;

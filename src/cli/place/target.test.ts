@@ -71,7 +71,7 @@ async function find(given: readonly Given[], word: string | undefined): Promise<
 
 const MISS = { code: "run_not_found", message: expect.stringContaining("reins run -- COMMAND") };
 
-describe("8.21 a target", () => {
+describe("a target", () => {
   test("that is not said is the newest live run; what has ended and parts of runs are none", async () => {
     const given = [
       { end: "ended", isLive: false },
@@ -182,7 +182,7 @@ describe("8.21 a target", () => {
   });
 });
 
-describe("8.24 a session to go on with", () => {
+describe("a session to go on with", () => {
   const given: readonly Given[] = [
     { end: "n1", kind: "agent", isChild: true },
     { end: "n2", kind: "terminal" },
