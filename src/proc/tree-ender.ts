@@ -56,8 +56,9 @@ interface Ending {
 
 /** Deaths come in bursts; one look serves those of so many ms. */
 const LOOK_EVERY_MS = 5;
-/** Whoever forks faster than this many looks is killed as it is. */
+/** A tree that forks faster than this many looks, or than looks of so long, is killed as it is. */
 const STOP_ROUNDS = 50;
+const STOP_MS = 500;
 /** After a look that failed, as it does when no descriptor is left. */
 const LOOK_AGAIN_MS = 20;
 const LOOK_AGAIN_LONGEST_MS = 500;
@@ -179,6 +180,7 @@ export class TreeEnder implements Disposable {
         if (now < ending.deadline) return false;
         ending.tree.killGroup();
         ending.phase = { kind: "stopping", stopped: new Map(), rounds: 0 };
+        ending.deadline = now + STOP_MS;
         return true;
       case "stopping":
         return this.#stop(ending, members, now);
@@ -205,7 +207,8 @@ export class TreeEnder implements Disposable {
       this.#deps.send(member, "SIGSTOP");
     }
     ending.phase.rounds += 1;
-    if (fresh.length > 0 && ending.phase.rounds < STOP_ROUNDS) return true;
+    const isOver = ending.phase.rounds >= STOP_ROUNDS || now >= ending.deadline;
+    if (fresh.length > 0 && !isOver) return true;
     this.#kill(ending, stopped.values());
     ending.phase = { kind: "killing" };
     ending.deadline = now + this.#deps.kill_limit_ms;

@@ -10,38 +10,32 @@ export interface Adopted {
   /** The live members; dead ones when new ones kept appearing, because then one of them lives that was not seen. */
   find(isMarked: (pid: number) => boolean): readonly ProcessStat[];
   /** Kills members as it finds them, until none is left or its time is over. */
-  hunt(
-    isMarked: (pid: number) => boolean,
-    kill: (member: ProcessStat) => void,
-    now: () => number,
-  ): void;
+  hunt(isMarked: (pid: number) => boolean, kill: (member: ProcessStat) => void): void;
 }
 
-const PASSES = 50;
-/** The host does nothing else meanwhile. */
-const HUNT_MS = 10;
+/** The longest that either takes: the host does nothing else meanwhile. */
+const LOOKS_MS = 10;
 
-export function createAdopted(hostPid = process.pid): Adopted {
+export function createAdopted(now: () => number, hostPid = process.pid): Adopted {
   return {
     find(isMarked) {
-      let members: readonly ProcessStat[] = [];
-      for (let pass = 0; pass < PASSES; pass += 1) {
-        const before = members;
-        members = look(hostPid, isMarked);
-        const living = members.filter((member) => !isDead(member));
-        if (living.length > 0) return living;
-        if (members.length === before.length) return [];
-      }
-      return members;
-    },
-    hunt(isMarked, kill, now) {
-      const until = now() + HUNT_MS;
-      let dead = -1;
+      const until = now() + LOOKS_MS;
+      const dead = new Map<number, ProcessStat>();
       for (;;) {
-        const members = look(hostPid, isMarked);
-        const living = members.filter((member) => !isDead(member));
-        if (living.length === 0 && members.length === dead) return;
-        dead = members.length - living.length;
+        const known = dead.size;
+        const living = look(hostPid, isMarked, dead);
+        if (living.length > 0) return living;
+        if (dead.size === known) return [];
+        if (now() >= until) return [...dead.values()].slice(-1);
+      }
+    },
+    hunt(isMarked, kill) {
+      const until = now() + LOOKS_MS;
+      const dead = new Map<number, ProcessStat>();
+      for (;;) {
+        const known = dead.size;
+        const living = look(hostPid, isMarked, dead);
+        if (living.length === 0 && dead.size === known) return;
         for (const member of living) kill(member);
         if (now() >= until) return;
       }
@@ -49,18 +43,28 @@ export function createAdopted(hostPid = process.pid): Adopted {
   };
 }
 
-/** The marked children of the host and all of their descendants. The dead stay listed, so their number only grows. */
-function look(hostPid: number, isMarked: (pid: number) => boolean): ProcessStat[] {
+/**
+ * The live ones among the marked children of the host and all of their descendants. The others are added to `dead`, where
+ * they stay: they are listed until the host reaps them.
+ */
+function look(
+  hostPid: number,
+  isMarked: (pid: number) => boolean,
+  dead: Map<number, ProcessStat>,
+): ProcessStat[] {
   const pids = listChildren(hostPid, String(hostPid)).filter(isMarked);
-  const members: ProcessStat[] = [];
+  const living: ProcessStat[] = [];
   for (const pid of pids) {
-    const stat = findProcess(pid);
+    const stat = dead.has(pid) ? undefined : findProcess(pid);
     if (stat === undefined) continue;
-    members.push(stat);
-    if (!isDead(stat))
-      for (const thread of listThreads(pid)) pids.push(...listChildren(pid, thread));
+    if (isDead(stat)) {
+      dead.set(pid, stat);
+      continue;
+    }
+    living.push(stat);
+    for (const thread of listThreads(pid)) pids.push(...listChildren(pid, thread));
   }
-  return members;
+  return living;
 }
 
 /** Empty where the kernel does not list them (CONFIG_PROC_CHILDREN). */

@@ -149,7 +149,6 @@ function adopt(
     adopted: deps.adopted,
     table: deps.table,
     ender: deps.ender,
-    clock: deps.clock,
   });
   return new ProcessChild({
     identity,

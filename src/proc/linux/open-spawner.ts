@@ -51,7 +51,7 @@ export function openLinuxSpawner(options: SpawnerOptions, table: ProcessTable): 
   const cgroups = options.cgroups === false ? undefined : openCgroups();
   if (cgroups !== undefined) stack.use(cgroups);
   const { clock, onError } = options;
-  const adopted = options.isHost ? createAdopted() : undefined;
+  const adopted = options.isHost ? createAdopted(() => clock.monotonic()) : undefined;
   const shared = { libc, reaper, table, ender, clock, cgroups, adopted, onError };
   const spawner = createLinuxSpawner({
     ...shared,

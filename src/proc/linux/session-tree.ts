@@ -1,4 +1,3 @@
-import type { Clock } from "#base/clock.ts";
 import { findProcess, isDead, type ProcessStat } from "#proc/identity.ts";
 import { type ProcessTable, readMarks, type Snapshot } from "#proc/process-table.ts";
 import { sendSignal } from "#proc/signal-process.ts";
@@ -15,11 +14,10 @@ export interface SessionTreeDeps {
   readonly adopted: Adopted | undefined;
   readonly table: ProcessTable;
   readonly ender: TreeEnder;
-  readonly clock: Clock;
 }
 
 export function createSessionTree(deps: SessionTreeDeps): TreeHandle {
-  const { marks, cgroup, adopted, table, ender, clock } = deps;
+  const { marks, cgroup, adopted, table, ender } = deps;
   return new TreeHandle({
     table,
     ender,
@@ -31,7 +29,6 @@ export function createSessionTree(deps: SessionTreeDeps): TreeHandle {
       adopted?.hunt(
         createMarkTest(readMarks(), marks),
         (member) => void sendSignal(member, "SIGKILL"),
-        clock.monotonic,
       ),
     hasGroup: cgroup !== undefined,
     release: () => cgroup?.remove(),

@@ -80,7 +80,6 @@ function adoptChild(deps: SuccessionDeps, { sessionId, handed, listener }: Adopt
     adopted: deps.adopted,
     table: deps.table,
     ender: deps.ender,
-    clock: deps.clock,
   });
   using stack = new DisposableStack();
   try {
