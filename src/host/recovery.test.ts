@@ -49,7 +49,27 @@ test("its leftover processes are asked for by their identity and marks", async (
   host.clock.advance(100);
   const { leftovers } = recoverSessions(host.folder, { clock: host.clock, log: silentLogger });
   expect(leftovers).toEqual([
-    { session_id: session.id, identity: { ...child.identity }, limit_mark: child.limit_mark },
+    {
+      session_id: session.id,
+      identity: { ...child.identity },
+      limit_mark: child.limit_mark,
+      boot_id: child.identity.boot_id,
+    },
+  ]);
+});
+
+test("the mark of a child is on disk before the child is started", async () => {
+  await using host = openTestSessions();
+  const { session, child } = await host.open();
+  // No time has passed, so the record still is the first one.
+  const { leftovers } = recoverSessions(host.folder, { clock: host.clock, log: silentLogger });
+  expect(leftovers).toEqual([
+    {
+      session_id: session.id,
+      identity: undefined,
+      limit_mark: child.limit_mark,
+      boot_id: child.identity.boot_id,
+    },
   ]);
 });
 

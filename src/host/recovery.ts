@@ -55,8 +55,13 @@ export function recoverSessions(
 }
 
 /** How to find what a session that another host started has left running. */
-export function leftoverOf({ session_id, process, limit_mark }: SessionRecord): Leftover {
-  return { session_id, identity: process ?? undefined, limit_mark: limit_mark ?? undefined };
+export function leftoverOf({ session_id, process, limit_mark, boot_id }: SessionRecord): Leftover {
+  return {
+    session_id,
+    identity: process ?? undefined,
+    limit_mark: limit_mark ?? undefined,
+    boot_id,
+  };
 }
 
 function isSettled({ state }: SessionRecord): boolean {

@@ -32,6 +32,8 @@ export interface ChildSpec {
   readonly size?: TerminalSize | undefined;
   /** Pipes only: whether stdin is a pipe that can be written to, else /dev/null. */
   readonly stdin: boolean;
+  /** From `reserveMark`; without it the spawner chooses one. */
+  readonly limit_mark?: number | undefined;
   /** Pipes only: stderr is the pipe of stdout, so that all stands in the order of its writes; all of it is stdout. */
   readonly merged?: boolean | undefined;
 }
@@ -103,11 +105,22 @@ export interface HandedChild {
 /** A session of a host that died, as its record tells. */
 export interface Leftover {
   readonly session_id: string;
+  /** Undefined when the host died before it had written down which process it started. */
   readonly identity: ProcessIdentity | undefined;
   readonly limit_mark: number | undefined;
+  /** The boot that the mark is of, where the identity does not say. */
+  readonly boot_id?: string | undefined;
+}
+
+/** A mark means something only until the next boot. */
+export interface ReservedMark {
+  readonly limit_mark: number;
+  readonly boot_id: string;
 }
 
 export interface Spawner {
+  /** The mark of a child that is about to be spawned, to be written down first; undefined where there are no marks. */
+  reserveMark?(): ReservedMark | undefined;
   /** Throws `spawn_failed` with the errno in its details, or `unsupported_os`. */
   spawn(spec: ChildSpec, listener: ChildListener): Promise<Child> | Child;
   /** Ends what is still running of sessions whose host died; answers what could not be ended. */

@@ -68,6 +68,33 @@ describe("a program's name", () => {
   });
 });
 
+/** Root may search every folder. */
+function asOrdinaryUser(run: () => void): void {
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) process.seteuid?.(NOBODY);
+  try {
+    run();
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
+}
+
+const NOBODY = 65534;
+
+test("a program that is nowhere is not there, also when a folder of PATH may not be searched", () => {
+  using folder = openFolder();
+  chmodSync(folder.path, 0o755);
+  mkdirSync(join(folder.path, "locked"), { mode: 0o700 });
+  mkdirSync(join(folder.path, "open"));
+  if (process.getuid?.() !== 0) chmodSync(join(folder.path, "locked"), 0);
+  const PATH = `${folder.path}/open:${folder.path}/locked`;
+  asOrdinaryUser(() => {
+    expect(() => resolveExecutable("prog", { PATH }, "/")).toThrow(withErrno("ENOENT"));
+    const path = join(folder.path, "locked", "prog");
+    expect(() => resolveExecutable(path, { PATH }, "/")).toThrow(withErrno("EACCES"));
+  });
+});
+
 describe("a file", () => {
   test.each([
     ["a script", "#!/bin/sh\n", undefined],

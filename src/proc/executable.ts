@@ -39,13 +39,27 @@ function listCandidates(
 }
 
 function describeProblems(name: string, problems: readonly Problem[]): Fault {
-  const absent = name.includes("/") ? ["ENOENT"] : ["ENOENT", "ENOTDIR"];
-  // As the system's own search does: a file that may not be run is worth more than one that is not there.
-  const telling = problems.findLast(({ errno }) => !absent.includes(errno));
+  const isSearched = !name.includes("/");
+  const absent = isSearched ? ["ENOENT", "ENOTDIR"] : ["ENOENT"];
+  // As the system's own search does: a file that may not be run is worth more than one that is not there. A folder of
+  // PATH that may not be searched says nothing about the file.
+  const telling = problems.findLast(
+    ({ path, errno }) => !absent.includes(errno) && !(isSearched && isUnsearchable(path)),
+  );
   if (telling !== undefined) return spawnFault(name, telling.errno);
   // Exec says the same of a script whose interpreter is missing as of a file that is.
   const isScript = problems.some(({ path }) => findAccessProblem(path) === undefined);
   return isScript ? interpreterFault(name) : spawnFault(name, "ENOENT");
+}
+
+/** Whether the folder keeps us from seeing if the file is there. */
+function isUnsearchable(path: string): boolean {
+  try {
+    statSync(path);
+    return false;
+  } catch (error) {
+    return isErrno(error, "EACCES");
+  }
 }
 
 function interpreterFault(name: string): Fault {

@@ -9,6 +9,7 @@ import type {
   ExitStatus,
   HandedChild,
   Leftover,
+  ReservedMark,
   Spawner,
   TerminalSize,
 } from "./child.ts";
@@ -16,6 +17,8 @@ import type { ProcessIdentity } from "./identity.ts";
 
 /** Far above any real pid, so that a test that signals one by mistake hits nobody. */
 const FIRST_PID = 1_000_000_001;
+const FIRST_MARK = 700_000;
+const BOOT_ID = "fake";
 const END_OF_FILE = Uint8Array.of(4);
 const HUNG_UP: ExitStatus = { exit_code: 129, signal: "SIGHUP" };
 const KILLED: ExitStatus = { exit_code: 137, signal: "SIGKILL" };
@@ -29,10 +32,16 @@ export class FakeSpawner implements Spawner {
   /** What `endLeftovers` cannot end. */
   survivors: readonly Survivor[] = [];
   #failure: Fault | undefined;
+  #marks = 0;
   #gate: Promise<void> | undefined;
 
   failNext(fault: Fault): void {
     this.#failure = fault;
+  }
+
+  reserveMark(): ReservedMark {
+    this.#marks += 1;
+    return { limit_mark: FIRST_MARK + this.#marks, boot_id: BOOT_ID };
   }
 
   /** The next spawn stays open until the returned function is called. */
@@ -112,8 +121,8 @@ export class FakeChild implements Child {
     spec: ChildSpec,
     { listener, state = "running" }: { listener: ChildListener; state?: HandedChild["state"] },
   ) {
-    this.identity = { pid, start_time: pid, boot_id: "fake" };
-    this.limit_mark = pid;
+    this.identity = { pid, start_time: pid, boot_id: BOOT_ID };
+    this.limit_mark = spec.limit_mark ?? pid;
     this.#isTerminal = spec.size !== undefined;
     this.#listener = listener;
     this.#state = state;

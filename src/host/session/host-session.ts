@@ -121,7 +121,8 @@ export class HostSession {
   /** Starts the child. Whatever fails, nothing is left running; a close that came first wins. */
   async start(spawner: Spawner, spec: ChildSpec): Promise<void> {
     const { record } = this;
-    this.#keeper.writeFirst();
+    const mark = spawner.reserveMark?.();
+    this.#keeper.writeFirst(mark);
     this.#journal.open();
     const size = { cols: record.cols, rows: record.rows };
     this.#journal.note({
@@ -132,7 +133,7 @@ export class HostSession {
       title: record.title,
       ...size,
     });
-    await this.#life.start(spawner, spec);
+    await this.#life.start(spawner, { ...spec, limit_mark: mark?.limit_mark });
   }
 
   /** It starts or ends at this moment, which another program could not go on with. */
@@ -213,6 +214,7 @@ export class HostSession {
     this.#life[Symbol.dispose]();
     this.#closeJournal();
     const life = (this.record.life ?? 1) + 1;
+    const mark = spawner.reserveMark?.();
     this.#keeper.writeRevival({
       life,
       argv: [...spec.argv],
@@ -220,13 +222,14 @@ export class HostSession {
       exited_at: null,
       process: null,
       limit_mark: null,
+      ...mark,
     });
     this.#life = this.#createLife();
     try {
       this.#journal.open();
       this.#journal.note({ type: "session.resumed", life, from: this.#journal.nextEvent });
       this.changes.emit();
-      await this.#life.start(spawner, spec);
+      await this.#life.start(spawner, { ...spec, limit_mark: mark?.limit_mark });
     } catch (error) {
       this.#life.fail(error);
       throw error;

@@ -38,7 +38,8 @@ export class RecordKeeper {
   }
 
   /** Throws when it cannot be written: before the child is started that is a reason not to start it. */
-  writeFirst(): void {
+  writeFirst(change: Partial<SessionRecord> = {}): void {
+    this.#record = { ...this.#record, ...change };
     writeRecord(this.#dir, this.#record);
   }
 
@@ -63,8 +64,8 @@ export class RecordKeeper {
   }
 
   /**
-   * The same, on disk a moment later or with the next change: a short command is over by then. A host that dies
-   * meanwhile leaves what stood there before, and finds the processes by their marks.
+   * The same, on disk a moment later or with the next change: a short command is over by then. When the host dies
+   * meanwhile, the next one finds the processes by their marks, which the first record holds already.
    */
   happenSoon(happening: Happening, change: Partial<SessionRecord>): void {
     const state = transition(this.#record.state, happening);

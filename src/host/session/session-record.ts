@@ -45,6 +45,8 @@ export const SessionRecord = z.object({
   state: SessionState,
   process: z.object({ pid: z.int(), start_time: z.int(), boot_id: z.string() }).nullable(),
   limit_mark: z.int().nullable(),
+  /** Of the boot that the mark is of; absent in what an older host wrote. */
+  boot_id: z.string().optional(),
   tail: z.int(),
   first_offset: z.int(),
   events_tail: z.int(),

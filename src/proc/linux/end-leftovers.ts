@@ -15,8 +15,8 @@ export async function endLeftovers(
 ): Promise<readonly Survivor[]> {
   killSessionCgroups(new Set(leftovers.map((leftover) => leftover.session_id)));
   const endings = leftovers.map((leftover) => {
-    // Without a known root only the marker in the environment counts.
-    const isOfThisBoot = leftover.identity?.boot_id === readBootId();
+    // Without a known root only the marks count, and of another boot only the one in the environment.
+    const isOfThisBoot = (leftover.identity?.boot_id ?? leftover.boot_id) === readBootId();
     const root = isOfThisBoot && leftover.identity !== undefined ? leftover.identity : NOBODY;
     const limit_mark = isOfThisBoot ? leftover.limit_mark : undefined;
     const marks = {

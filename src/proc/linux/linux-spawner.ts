@@ -94,7 +94,7 @@ interface Start {
 
 function start(deps: LinuxSpawnerDeps, options: Start): Child {
   const { spec, argv, wiring, spare } = options;
-  const mark = deps.marks.next();
+  const mark = spec.limit_mark ?? deps.marks.next();
   const during: SpawnRequest["during"] = (run) =>
     deps.marks.during(mark, () =>
       withUmask(spec.umask, () => withOpenFiles(deps.libc, spec.open_files, run)),

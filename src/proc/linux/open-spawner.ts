@@ -1,4 +1,5 @@
 import { limits } from "#contract/limits.ts";
+import { readBootId } from "#proc/identity.ts";
 import type { ProcessTable } from "#proc/process-table.ts";
 import { describeSurvivor, sendSignal } from "#proc/signal-process.ts";
 import { SpareDescriptor } from "#proc/spare-descriptor.ts";
@@ -53,15 +54,20 @@ export function openLinuxSpawner(options: SpawnerOptions, table: ProcessTable): 
   const { clock, onError } = options;
   const adopted = options.isHost ? createAdopted(() => clock.monotonic()) : undefined;
   const shared = { libc, reaper, table, ender, clock, cgroups, adopted, onError };
+  const marks = openLimitMarks(libc, options.inherited?.limit_marks);
   const spawner = createLinuxSpawner({
     ...shared,
     posixSpawn: createPosixSpawn(libc),
-    marks: openLimitMarks(libc, options.inherited?.limit_marks),
+    marks,
     wrap: options.wrap ?? ((argv) => argv),
   });
   const succession = createSuccession(shared);
   const owned = stack.move();
   return {
+    reserveMark() {
+      const limit_mark = marks.next();
+      return limit_mark === undefined ? undefined : { limit_mark, boot_id: readBootId() };
+    },
     spawn: (spec, listener) => spawner.spawn(spec, listener),
     endLeftovers: (leftovers) => endLeftovers(ender, leftovers),
     adopt: succession.adopt,
