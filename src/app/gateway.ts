@@ -226,11 +226,12 @@ async function describeHealth(parts: Parts, caller: Caller | undefined): Promise
   const free = host?.free_disk_bytes ?? null;
   const disk = { ok: free === null || free > limits.disk_free_floor_bytes, free_bytes: free };
   const isWell = store.ok && disk.ok && (host?.log_faults ?? 0) === 0;
+  const describe = caller.workspaces === "*" ? describeHost : describeHostBriefly;
   return {
     status: isWell ? "ok" : "degraded",
     version,
     store,
-    host: host === undefined ? NO_HOST : describeHost(host),
+    host: host === undefined ? NO_HOST : describe(host),
     disk,
   };
 }
@@ -246,6 +247,17 @@ function describeHost(host: HostHealth): NonNullable<Health["host"]> {
       ? {}
       : { message: `the logs of ${log_faults} sessions cannot be written` }),
     ...{ pid, version, uptime_ms, sessions, live, live_cap, memory_bytes, errors, log_faults },
+  };
+}
+
+/** Without counts: they are of all workspaces, and this is for callers that see some of them. */
+function describeHostBriefly(host: HostHealth): NonNullable<Health["host"]> {
+  const { pid, version, uptime_ms, live_cap, log_faults } = host;
+  const message = "the logs of some sessions cannot be written";
+  return {
+    ok: log_faults === 0,
+    ...(log_faults === 0 ? {} : { message }),
+    ...{ pid, version, uptime_ms, live_cap },
   };
 }
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { printable } from "./printable.ts";
+import { printable, printableJson } from "./printable.ts";
 
 test.each([
   ["plain text", "npm test", "npm test"],
@@ -20,4 +20,13 @@ test("whatever the text is, a terminal only prints it", () => {
       expect(printable(text)).not.toMatch(/[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e]/);
     }),
   );
+});
+
+test("JSON says the same with everything escaped that a terminal would obey", () => {
+  const title = "a\x1b[31m\x7f\x9b31m \u202etxt\u2066\u200f\u2028 日本 👩‍💻";
+  const json = printableJson({ title });
+  expect(json).toBe(
+    String.raw`{"title":"a\u001b[31m\u007f\u009b31m \u202etxt\u2066\u200f\u2028 日本 👩‍💻"}`,
+  );
+  expect(JSON.parse(json)).toEqual({ title });
 });

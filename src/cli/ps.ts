@@ -6,7 +6,7 @@ import { openLocal } from "./context.ts";
 import { parseOptions, refuseWords } from "./options.ts";
 import { choosePlace, listRecords } from "./place/records.ts";
 import { createTargetPlace, listSessions, type TargetPlace } from "./place/target.ts";
-import { printable } from "./printable.ts";
+import { printable, printableJson } from "./printable.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseOptions(argv, {
@@ -20,7 +20,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     values.remote === undefined ? await listHere(isAll) : await listThere(values.remote, isAll);
   if (values.json === true) {
     const sessions = runs.map(({ session, address }) => ({ ...session, address }));
-    process.stdout.write(`${JSON.stringify({ sessions })}\n`);
+    process.stdout.write(`${printableJson({ sessions })}\n`);
     return 0;
   }
   if (runs.length === 0) {

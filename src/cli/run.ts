@@ -11,6 +11,7 @@ import { runPiped } from "./piped.ts";
 import { LISTEN_VALUED, listenOptions, pickListenFlags } from "./place/listen-options.ts";
 import type { PendingListener } from "./place/start-listener.ts";
 import { findTaskPlaces } from "./place/task-places.ts";
+import { printableJson } from "./printable.ts";
 import { meansTeam } from "./team/team-word.ts";
 import { attachTerminal } from "./terminal/attached.ts";
 import { currentSize } from "./terminal/raw-mode.ts";
@@ -78,7 +79,7 @@ async function runCommand(argv: readonly string[]): Promise<number> {
   const session = await local.operations["session.create"](request);
   await listener?.serve(session.session_id);
   if (isDetached) {
-    process.stdout.write(`${json ? JSON.stringify(session) : session.session_id}\n`);
+    process.stdout.write(`${json ? printableJson(session) : session.session_id}\n`);
     return 0;
   }
   const { session_id } = session;

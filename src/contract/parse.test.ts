@@ -6,7 +6,9 @@ import { SessionId, TaskId, WorkspaceId } from "./ids.ts";
 import { SessionCreate } from "./operations/session.ts";
 import { operations } from "./operations.ts";
 import { parseRequest } from "./parse.ts";
+import { Environment } from "./session.ts";
 import { findSignal } from "./signals.ts";
+import { ToolEnvironment } from "./tools/process.ts";
 
 test("the fault names the field that is wrong", () => {
   const create = (request: unknown) => () => parseRequest(SessionCreate, request);
@@ -98,3 +100,12 @@ test("a fault crosses a wire and stays what it was", () => {
   expect(asFault(fault)).toBe(fault);
   expect(asFault(new TypeError("bug"))).toMatchObject({ code: "internal", message: "bug" });
 });
+
+test.each(["A\nB", "A\u0000", "A\u001b[0m", "A\u0085"])(
+  "a variable whose name has a control character is refused: %j",
+  (name) => {
+    for (const schema of [Environment, ToolEnvironment])
+      expect(schema.safeParse({ [name]: "1", PLAIN: "2" }).success).toBe(false);
+    expect(Environment.safeParse({ PLAIN: "two\nlines" }).success).toBe(true);
+  },
+);

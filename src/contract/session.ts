@@ -25,8 +25,14 @@ const isCarried = (env: Readonly<Record<string, string>>) =>
   environmentBytes(env) <= limits.environment_bytes;
 const TOO_LARGE = `the environment is larger than ${limits.environment_bytes} bytes`;
 
-/** What somebody asks for. */
-export const Environment = everyName(Variables).refine(isCarried, TOO_LARGE);
+/** A name that is asked for: with a line break in it, what prints an environment would show two variables. */
+export const isPlainName = (name: string) => !/\p{Cc}/u.test(name);
+export const NOT_PLAIN = "a variable's name has no control characters";
+
+/** The variables that a request adds. */
+export const Environment = everyName(Variables)
+  .refine((env) => Object.keys(env).every(isPlainName), NOT_PLAIN)
+  .refine(isCarried, TOO_LARGE);
 /** What a caller has been given himself: one odd name in it must not keep all from running, and is left out. */
 export const InheritedEnvironment = Variables.refine(isCarried, TOO_LARGE);
 

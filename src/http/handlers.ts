@@ -37,9 +37,9 @@ const ofTheDoor: Partial<
     () =>
       gateway.health(caller),
   "server.metrics":
-    ({ gateway, counts }) =>
+    ({ gateway, counts }, caller) =>
     () =>
-      counts.report(gateway),
+      counts.report(gateway, caller),
   "ticket.exchange": (deps) => (input, options) => exchange(deps, input, options),
   "caller.logout": (deps, caller) => (_input, options) => logOut(deps, caller, options),
 };

@@ -1,3 +1,4 @@
+import type { Caller } from "#app/caller.ts";
 import type { Gateway } from "#app/gateway.ts";
 import type { Document } from "#contract/operations.ts";
 
@@ -19,8 +20,14 @@ export class RequestCounts {
     this.#counts.set(key, { requests: count.requests + 1, ms: count.ms + ms });
   }
 
-  async report(gateway: Gateway): Promise<Document> {
-    const lines = [...this.#lines(), ...feedLines(gateway), ...(await hostLines(gateway))];
+  /** Counts are of all workspaces, so a caller that sees some of them gets the figures of the machine alone. */
+  async report(
+    gateway: Gateway,
+    caller: Pick<Caller, "workspaces"> | undefined,
+  ): Promise<Document> {
+    const seesAll = caller?.workspaces === "*";
+    const counts = seesAll ? [...this.#lines(), ...feedLines(gateway)] : [];
+    const lines = [...counts, ...memoryLines(), ...(await hostLines(gateway, seesAll))];
     const text = lines.join("\n");
     return { media_type: "text/plain; version=0.0.4", body: once(`${text}\n`) };
   }
@@ -38,9 +45,14 @@ export class RequestCounts {
     yield `reins_sent_bytes_total ${this.sentBytes}`;
     yield* metric("reins_slow_viewers_total", "counter", "Viewers cut off for not reading.");
     yield `reins_slow_viewers_total ${this.slowViewers}`;
-    yield* metric("reins_gateway_memory_bytes", "gauge", "Resident memory of the gateway.");
-    yield `reins_gateway_memory_bytes ${process.memoryUsage.rss()}`;
   }
+}
+
+function memoryLines(): string[] {
+  return [
+    ...metric("reins_gateway_memory_bytes", "gauge", "Resident memory of the gateway."),
+    `reins_gateway_memory_bytes ${process.memoryUsage.rss()}`,
+  ];
 }
 
 function feedLines({ feeds }: Gateway): string[] {
@@ -50,25 +62,30 @@ function feedLines({ feeds }: Gateway): string[] {
   ];
 }
 
-async function hostLines(gateway: Gateway): Promise<string[]> {
+async function hostLines(gateway: Gateway, seesAll: boolean): Promise<string[]> {
   const host = await gateway.hostHealth();
   if (host === undefined)
     return [...metric("reins_host_up", "gauge", "Host answers."), "reins_host_up 0"];
-  const gauges: readonly (readonly [name: string, help: string, value: number | null])[] = [
-    ["reins_host_up", "Host answers.", 1],
+  const counts: readonly Gauge[] = [
     ["reins_sessions", "Sessions with a log.", host.sessions],
     ["reins_sessions_live", "Sessions that run.", host.live],
-    ["reins_sessions_live_cap", "Sessions that may run at once.", host.live_cap],
-    ["reins_host_memory_bytes", "Resident memory of the host.", host.memory_bytes],
     ["reins_host_descriptors", "Open descriptors of the host.", host.descriptors],
     ["reins_host_errors", "Errors that the host contained.", host.errors],
     ["reins_host_log_faults", "Sessions whose log cannot be written.", host.log_faults],
+  ];
+  const gauges: readonly Gauge[] = [
+    ["reins_host_up", "Host answers.", 1],
+    ...(seesAll ? counts : []),
+    ["reins_sessions_live_cap", "Sessions that may run at once.", host.live_cap],
+    ["reins_host_memory_bytes", "Resident memory of the host.", host.memory_bytes],
     ["reins_disk_free_bytes", "Free disk below the data directory.", host.free_disk_bytes],
   ];
   return gauges.flatMap(([name, help, value]) =>
     value === null ? [] : [...metric(name, "gauge", help), `${name} ${value}`],
   );
 }
+
+type Gauge = readonly [name: string, help: string, value: number | null];
 
 function metric(name: string, type: string, help: string): string[] {
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];

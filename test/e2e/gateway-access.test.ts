@@ -37,6 +37,21 @@ afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
 });
 
+test("a caller that sees some workspaces gets no counts of all of them", async () => {
+  const counted = ["sessions", "live", "memory_bytes", "errors", "log_faults"];
+  const { body: all } = await gateway.call("server.health", {});
+  expect(Object.keys(all.host ?? {})).toEqual(expect.arrayContaining(counted));
+  const { body: some } = await world.ofA.viewer.call("server.health", {});
+  expect(some).toMatchObject({ status: "ok", store: { ok: true }, host: { ok: true } });
+  expect(Object.keys(some.host ?? {}).filter((name) => counted.includes(name))).toEqual([]);
+  const countsOf = async (door: Door) =>
+    (await (await door.fetch("/metrics")).text()).match(
+      /^reins_(?:requests|sessions |sess.*live |feeds)/gm,
+    );
+  expect(await countsOf(gateway)).not.toBeNull();
+  expect(await countsOf(world.ofA.viewer)).toBeNull();
+});
+
 interface Row {
   readonly input: (place: Place) => Readonly<Record<string, unknown>>;
   /** What is said of a place that the caller may not see; absent when the operation names none. */

@@ -108,11 +108,13 @@ describe("a name that is not ours is refused, as a page would use it that rebind
     async (line) => {
       const head = line.replace("PORT", portOf(gateway.url));
       for (const more of ["", "Connection: Upgrade\r\nUpgrade: websocket\r\n"]) {
-        const text = await talk(gateway.url, `GET /v1/health HTTP/1.1\r\n${head}\r\n${more}\r\n`);
-        expect(text).toMatch(/^HTTP\/1.1 40[03] /);
-        expect(text).toMatch(
-          /\{"error":\{"code":"(invalid_request|forbidden)",.*"request_id":"req_/,
-        );
+        for (const target of ["/v1/health", `${gateway.url}/v1/health`]) {
+          const text = await talk(gateway.url, `GET ${target} HTTP/1.1\r\n${head}\r\n${more}\r\n`);
+          expect(text).toMatch(/^HTTP\/1.1 40[03] /);
+          expect(text).toMatch(
+            /\{"error":\{"code":"(invalid_request|forbidden)",.*"request_id":"req_/,
+          );
+        }
       }
     },
   );

@@ -4,6 +4,7 @@ import { quoteIfNeeded } from "#base/shell-quote.ts";
 import { type Local, openLocal } from "#cli/context.ts";
 import { parseOptions, splitCommand } from "#cli/options.ts";
 import { LATE_EXIT, onSignals, runPiped, sayLeft } from "#cli/piped.ts";
+import { printableJson } from "#cli/printable.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
@@ -65,7 +66,7 @@ async function printResult(
   using _left = addAbortListener(signals.over, () => leaving.abort());
   try {
     const result = await running;
-    process.stdout.write(`${JSON.stringify(result)}\n`);
+    process.stdout.write(`${printableJson(result)}\n`);
     return codeOf(result);
   } catch (error) {
     if (signals.leftBy === undefined) throw error;

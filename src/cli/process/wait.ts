@@ -3,6 +3,7 @@ import { notice } from "#cli/exit.ts";
 import { parseOptions } from "#cli/options.ts";
 import { LATE_EXIT } from "#cli/piped.ts";
 import { createTargetPlace, findTarget } from "#cli/place/target.ts";
+import { printableJson } from "#cli/printable.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { openLocalTools, parseTime } from "./local-tools.ts";
@@ -20,7 +21,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   using tools = openLocalTools(local);
   const { session_id } = await findTarget(createTargetPlace(local.operations), word);
   const result = await tools.process_wait({ process_id: session_id, timeout });
-  if (values.json === true) process.stdout.write(`${JSON.stringify(result)}\n`);
+  if (values.json === true) process.stdout.write(`${printableJson(result)}\n`);
   else if (result.running) notice(`${session_id} is still running`);
   else if (result.error !== undefined) notice(result.error);
   return result.running ? LATE_EXIT : (result.exit_code ?? 1);

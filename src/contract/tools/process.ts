@@ -2,6 +2,7 @@ import * as z from "zod";
 import { everyName } from "#contract/every-name.ts";
 import { SessionId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
+import { isPlainName, NOT_PLAIN } from "#contract/session.ts";
 
 /** Exact to the byte: `original = retained + omitted`. What was omitted is read from `spool_offset` on. */
 export const Truncated = z.strictObject({
@@ -76,5 +77,8 @@ export const SignalResult = z.strictObject({
 export type SignalResult = z.infer<typeof SignalResult>;
 
 export const ToolEnvironment = everyName(
-  z.record(z.string().min(1).max(limits.label_chars), z.string().max(limits.argument_bytes)),
+  z.record(
+    z.string().min(1).max(limits.label_chars).refine(isPlainName, NOT_PLAIN),
+    z.string().max(limits.argument_bytes),
+  ),
 );
