@@ -3,6 +3,7 @@ import { createHostLink } from "#app/live/host-link.ts";
 import { SessionFeeds } from "#app/live/session-feeds.ts";
 import { ManualClock } from "#base/manual-clock.ts";
 import { channels, type OutputChannel } from "#contract/channels.ts";
+import { Fault } from "#contract/fault.ts";
 import { Session } from "#contract/session.ts";
 import type { SessionState } from "#contract/session-state.ts";
 import type { HostClient } from "#host/socket/client.ts";
@@ -16,6 +17,8 @@ export interface WrittenSession extends Disposable {
   readonly feeds: SessionFeeds;
   readonly clock: ManualClock;
   readonly tail: number;
+  /** What the host was asked, in order. */
+  readonly asked: string[];
   /** Of output; those who watch hear of it. */
   print(bytes: string | Uint8Array, channel?: OutputChannel): void;
   lose(count: number): void;
@@ -50,8 +53,19 @@ export function openWrittenSession(
     watches.add(opened);
     return opened;
   };
+  const asked: string[] = [];
   // All that feeds ask of a host.
-  const client = { watch: async () => watch() } as unknown as HostClient;
+  const client = {
+    watch: async () => {
+      asked.push("watch");
+      return watch();
+    },
+    call: async (name: string, { session_id }: Pick<Session, "session_id">) => {
+      asked.push(name);
+      if (session_id === session.session_id) return session;
+      throw new Fault("session_not_found", "there is no such session");
+    },
+  } as unknown as HostClient;
   const moved = () => {
     for (const each of watches)
       each.onTail({ watch: 0, tail: output.tail, events_tail: events.tail });
@@ -60,6 +74,7 @@ export function openWrittenSession(
   return {
     feeds: new SessionFeeds(createHostLink(client), folder),
     clock,
+    asked,
     get tail() {
       return output.tail;
     },

@@ -24,6 +24,8 @@ export interface SessionFeed extends Parts, Disposable {
 
 interface Entry {
   readonly parts: Promise<Parts>;
+  /** Once they are open. */
+  watch?: Watch;
   users: number;
   /** Nobody uses it; it waits a moment for the next. */
   lingering?: Disposable | undefined;
@@ -56,6 +58,17 @@ export class SessionFeeds {
     return this.#entries.size - this.#lingering;
   }
 
+  /** The session of a feed that is open; its workspace never changes. */
+  find(sessionId: string): Session | undefined {
+    return this.#entries.get(sessionId)?.watch?.session;
+  }
+
+  /** Asks the host. Throws `session_not_found`. */
+  async get(sessionId: string): Promise<Session> {
+    const host = await this.#link.connect();
+    return await host.call("session.get", { session_id: sessionId });
+  }
+
   /** Throws `session_not_found`. Whoever opens it disposes it. */
   async open(sessionId: string): Promise<SessionFeed> {
     const entry = this.#entries.get(sessionId) ?? { parts: this.#open(sessionId), users: 0 };
@@ -73,6 +86,7 @@ export class SessionFeeds {
       leave(parts);
       return await this.open(sessionId);
     }
+    entry.watch = parts.watch;
     using stack = new DisposableStack();
     stack.defer(() => leave(parts));
     const owned = stack.move();
