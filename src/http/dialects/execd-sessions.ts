@@ -60,9 +60,9 @@ export async function runInSession(
   { id, cwd, since, ...input }: z.output<typeof RunInSession>,
 ): Promise<AsyncIterable<ExecdItem>> {
   const { operations, caller, clock, signal } = context;
-  const command = oneOf(input, "command", "code");
+  const command = oneOf({ command: input.command, code: input.code });
   if (command === undefined) throw badField("command", "missing");
-  const timeout = oneOf(input, "timeout", "timeout_ms");
+  const timeout = oneOf({ timeout: input.timeout, timeout_ms: input.timeout_ms });
   const shell = await getShell(operations, id);
   const { shell_id } = shell;
   const line = cwd === undefined ? command : `${goTo(getDir(caller, cwd))} ${command}`;
@@ -86,15 +86,12 @@ export async function deleteSession(
   return {};
 }
 
-/** The value of a field that has two names. */
-function oneOf<T, N extends string>(
-  input: { readonly [name in N]?: T | undefined },
-  name: N,
-  older: N,
-): T | undefined {
-  if (input[name] !== undefined && input[older] !== undefined)
-    throw badField(older, `is the same as ${name}; send one of them`);
-  return input[name] ?? input[older];
+/** The value of a field that has several names. */
+function oneOf<T>(names: Readonly<Record<string, T | undefined>>): T | undefined {
+  const [first, second] = Object.entries(names).filter(([, value]) => value !== undefined);
+  if (first !== undefined && second !== undefined)
+    throw badField(second[0], `is the same as ${first[0]}; send one of them`);
+  return first?.[1];
 }
 
 function badField(field: string, why: string): Fault {
