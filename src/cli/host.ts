@@ -3,6 +3,7 @@ import { Fault } from "#contract/fault.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { findHost } from "#host/start-host.ts";
 import { withoutMarks } from "#proc/environment.ts";
+import { takeEnvironment } from "#proc/guard-memory.ts";
 import { findDataDir, ownCommand } from "./context.ts";
 import { parseOptions, refuseWords } from "./options.ts";
 import { version } from "./version.ts";
@@ -29,6 +30,8 @@ export async function run(argv: readonly string[]): Promise<number> {
 async function serve(dataDir: string): Promise<number> {
   leaveSession(dataDir);
   process.chdir("/");
+  // Also when this program has just taken the place of another one: an exec undoes it.
+  await takeEnvironment(process.env);
   const { runHost } = await import("#daemon/host.ts");
   const env = withoutMarks(process.env);
   return await runHost({ dataDir, version: version(), started: { command: ownCommand(), env } });

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { Fault } from "#contract/fault.ts";
+import { guardMemory, takeEnvironment } from "#proc/guard-memory.ts";
 import { addressOfPage } from "./admin/page-address.ts";
 import { describeCaller, findDataDir, ownCommand } from "./context.ts";
 import { parseOptions, refuseWords } from "./options.ts";
@@ -18,6 +19,7 @@ async function serveMcp(argv: readonly string[]): Promise<number> {
   const [team, ...rest] = positionals;
   refuseWords(rest);
   checkMcp(values, team);
+  await guardMemory(process.env);
   const stopping = new AbortController();
   void onStop().then(() => stopping.abort());
   const options = {
@@ -97,13 +99,14 @@ async function serveHttp(argv: readonly string[]): Promise<number> {
   });
   refuseWords(positionals);
   if (values.only !== undefined) return await serveOnly(values.only, values);
+  const env = await takeEnvironment(process.env);
   const { openGatewayDaemon, readFlags } = await import("#daemon/gateway.ts");
   const stopped = onStop();
   await using gateway = await openGatewayDaemon({
     dataDir: dataDirOf(values),
     version: version(),
     command: ownCommand(),
-    env: process.env,
+    env,
     isAnyPort: values["any-port"],
     pageFolder: values["page-dir"] === undefined ? undefined : resolve(values["page-dir"]),
     flags: readFlags({
@@ -153,6 +156,7 @@ async function serveOnly(only: string, flags: OnlyFlags): Promise<number> {
   const { listen, "tls-cert": tls_cert, "tls-key": tls_key, "allow-insecure": isAllowed } = flags;
   if (listen === undefined)
     throw new Fault("invalid_request", "--only: say where, by --listen HOST:PORT or a path");
+  const env = await takeEnvironment(process.env);
   const [{ serveRun }, { readFlags }] = await Promise.all([
     import("#daemon/run/serve-run.ts"),
     import("#daemon/gateway.ts"),
@@ -162,7 +166,7 @@ async function serveOnly(only: string, flags: OnlyFlags): Promise<number> {
     dataDir: dataDirOf(flags),
     version: version(),
     command: ownCommand(),
-    env: process.env,
+    env,
     ...{ only, listen, allowInsecure: isAllowed },
     tls: () => readFlags({ ...unset, tls_cert, tls_key }).tls,
     stdin: process.stdin,

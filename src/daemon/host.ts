@@ -19,6 +19,7 @@ import {
 } from "#host/upgrade/take-over.ts";
 import { createUpgrade } from "#host/upgrade/upgrade.ts";
 import { ownVersions, type ProgramVersions } from "#host/upgrade/versions.ts";
+import { isMemoryGuarded } from "#proc/guard-memory.ts";
 import { type OpenSpawner, openSpawner, tryPlatform } from "#proc/spawner.ts";
 import { goBack } from "./go-back.ts";
 import { IdleExit } from "./idle-exit.ts";
@@ -119,7 +120,10 @@ async function openHostDaemon(options: HostOptions): Promise<HostDaemon> {
       sessions,
       log,
       version,
-      health: createHealth({ sessions, errors, version, cap, dataPath: dir.path }, () => server),
+      health: createHealth(
+        { sessions, errors, version, cap, dataPath: dir.path, isGuarded: await isMemoryGuarded() },
+        () => server,
+      ),
       shutdown: stopped.resolve,
       upgrade,
       onConnections: (connections) => idle.update({ connections }),
@@ -209,10 +213,11 @@ interface Healthy {
   readonly version: string;
   readonly cap: number;
   readonly dataPath: string;
+  readonly isGuarded: boolean;
 }
 
 function createHealth(
-  { sessions, errors, version, cap, dataPath }: Healthy,
+  { sessions, errors, version, cap, dataPath, isGuarded }: Healthy,
   server: () => HostServer,
 ): () => HostHealth {
   const startedAt = systemClock.monotonic();
@@ -222,6 +227,7 @@ function createHealth(
     version,
     uptime_ms: Math.round(systemClock.monotonic() - startedAt),
     live_cap: cap,
+    memory_guarded: isGuarded,
     connections: server().connections,
     errors: errors.count,
     last_error: errors.last,

@@ -3,7 +3,7 @@ import { closeSync, openSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { findSpawnRefusal } from "#base/spawn-refusal.ts";
 import { asFault, Fault, type FaultBody, fromFaultBody } from "#contract/fault.ts";
-import { allowedForNetwork } from "#proc/environment.ts";
+import { allowedForHost } from "#proc/environment.ts";
 import { type DataDir, openDataDir } from "./data-dir.ts";
 import { connectHost, type HostClient } from "./socket/client.ts";
 
@@ -82,7 +82,7 @@ async function startHost(dir: DataDir, { command, env }: StartOptions): Promise<
     {
       cwd: "/",
       detached: true,
-      env: allowedForNetwork(env, []),
+      env: allowedForHost(env),
       stdio: ["ignore", "pipe", log],
     },
   );

@@ -17,6 +17,8 @@ export interface EnvironmentParts {
 const OURS = /^REINS_/;
 /** Where the data is, so that `reins` inside a session finds the same host. It is a path, not a secret. */
 const KEPT = new Set(["REINS_HOME"]);
+/** For a daemon itself; see guard-memory.ts. */
+const OF_DAEMONS = new Set(["REINS_DUMPABLE"]);
 
 const NETWORK_NAMES = new Set([
   "PATH",
@@ -70,7 +72,15 @@ export function withoutMarks(
 ): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).filter(
-      (entry): entry is [string, string] => entry[1] !== undefined && !OURS.test(entry[0]),
+      (entry): entry is [string, string] =>
+        entry[1] !== undefined && (!OURS.test(entry[0]) || OF_DAEMONS.has(entry[0])),
     ),
   );
+}
+
+/** What a host that is started on demand gets of our environment. */
+export function allowedForHost(
+  env: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  return allowedForNetwork(env, [...OF_DAEMONS]);
 }

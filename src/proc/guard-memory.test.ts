@@ -3,22 +3,66 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
+const NOBODY = 65534;
+const SECRET = "sk-4b1d2f9a7c3e";
 
-/** In a process of its own: the test's must stay as it is. */
-const SCRIPT = `
+/**
+ * In a process of its own, which must not be root's: nothing is hidden from root. What it loads is loaded before it gives
+ * its rights away, because the checkout may be readable for root alone.
+ */
+const HEAD = `
 import koffi from "koffi";
-import { guardMemory } from "#proc/guard-memory.ts";
+import { execFileSync } from "node:child_process";
+import { guardMemory, isMemoryGuarded, takeEnvironment } from "#proc/guard-memory.ts";
+import "#proc/linux/libc.ts";
 const prctl = koffi.load(null).func("int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)");
-const PR_GET_DUMPABLE = 3;
-const before = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
-await guardMemory();
-console.log(before, prctl(PR_GET_DUMPABLE, 0, 0, 0, 0));
+const PR_SET_DUMPABLE = 4;
+const setDumpable = (value) => prctl(PR_SET_DUMPABLE, value, 0, 0, 0);
+if (process.getuid() === 0) {
+  process.setgroups([]);
+  process.setgid(${NOBODY});
+  process.setuid(${NOBODY});
+  setDumpable(1);
+}
+const say = (...words) => console.log(...words);
+const readBy = (file) => {
+  try {
+    const options = { encoding: "latin1", cwd: "/", env: { PATH: "/usr/bin:/bin" }, stdio: ["ignore", "pipe", "ignore"] };
+    return execFileSync("head", ["-c", "100000", "/proc/" + process.pid + "/" + file], options).includes("${SECRET}") ? "secret" : "nothing";
+  } catch { return "refused"; }
+};
 `;
 
-test("a process that guards its memory can be traced by nobody of the same user", () => {
-  const printed = execFileSync(process.execPath, ["--input-type=module", "-e", SCRIPT], {
+function run(script: string, env: Record<string, string> = {}): string {
+  return execFileSync(process.execPath, ["--input-type=module", "-e", HEAD + script], {
     cwd: root,
     encoding: "utf8",
+    env: { PATH: process.env.PATH ?? "", ACME_KEY: SECRET, COPY: `of ${SECRET}`, ...env },
   });
-  expect(printed).toBe("1 0\n");
+}
+
+test("a process that guards its memory can be traced by nobody of the same user", () => {
+  const printed = run(`
+say(readBy("environ"), await isMemoryGuarded());
+await guardMemory(process.env);
+say(readBy("environ"), readBy("maps"), await isMemoryGuarded());
+`);
+  expect(printed).toBe("secret false\nrefused refused true\n");
+});
+
+test("secrets are taken out of the environment that the kernel shows, and stay known to the process", () => {
+  const printed = run(`
+const env = await takeEnvironment(process.env);
+say(readBy("environ"));
+setDumpable(1);
+say(readBy("environ"), process.env.ACME_KEY, process.env.COPY, env.ACME_KEY, env.COPY);
+`);
+  expect(printed).toBe(`refused\nnothing undefined undefined ${SECRET} of ${SECRET}\n`);
+});
+
+test("a process that is to be debugged stays readable", () => {
+  const printed = run(`await guardMemory(process.env); say(readBy("environ"));`, {
+    REINS_DUMPABLE: "1",
+  });
+  expect(printed).toBe("secret\n");
 });

@@ -184,3 +184,17 @@ describe("an input queue", () => {
     expect(reader.clock.timers).toBe(0);
   });
 });
+
+test("what was written does not stay in memory", () => {
+  const seen: Uint8Array[] = [];
+  using queue = new InputQueue({
+    clock: new ManualClock(),
+    write: (bytes) => {
+      seen.push(bytes);
+      return bytes.length;
+    },
+    end: () => undefined,
+  });
+  queue.push(Buffer.from("a secret\n"));
+  expect(seen.map((bytes) => [...bytes].some((byte) => byte !== 0))).toEqual([false]);
+});

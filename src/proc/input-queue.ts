@@ -75,6 +75,7 @@ export class InputQueue implements Disposable {
 
   [Symbol.dispose](): void {
     this.#closed = true;
+    this.#ring.fill(0);
     this.#ring = NOTHING;
     this.#start = 0;
     this.#bytes = 0;
@@ -96,6 +97,7 @@ export class InputQueue implements Disposable {
     const first = this.#ring.subarray(this.#start, this.#start + this.#bytes);
     larger.set(first);
     larger.set(this.#ring.subarray(0, this.#bytes - first.length), first.length);
+    this.#ring.fill(0);
     this.#ring = larger;
     this.#start = 0;
   }
@@ -110,6 +112,8 @@ export class InputQueue implements Disposable {
         return;
       }
       this.#retryMs = SHORTEST_RETRY_MS;
+      // A password or a key that was typed does not stay in memory.
+      this.#ring.fill(0, this.#start, this.#start + result);
       this.#bytes -= result;
       this.#start = (this.#start + result) % this.#ring.length;
     }

@@ -441,6 +441,16 @@ describe("a client that reads nothing", () => {
   });
 });
 
+test("a host guards its memory, also after an upgrade has put another program in its place", {
+  timeout: LONG_MS,
+}, async () => {
+  await using host = await openTestHost({ through: ["env", "-u", "REINS_DUMPABLE"] });
+  const isGuarded = async () => (await host.client.call("host.health", {})).memory_guarded;
+  expect(await isGuarded()).toBe(true);
+  await upgrade(host);
+  expect(await isGuarded()).toBe(true);
+});
+
 test("an older host is not upgraded, and one that is not there needs not be", async () => {
   await using host = await openTestHost();
   expect(host.client.hello.features).toContain("upgrade");

@@ -2,6 +2,7 @@ import type { LocalDoor } from "#app/local-door.ts";
 import { describeCaller, findDataDir, ownCommand } from "#cli/context.ts";
 import type { Client } from "#client/client.ts";
 import type { Runtime, RuntimeBackend } from "#contract/agent/runtime.ts";
+import { guardMemory } from "#proc/guard-memory.ts";
 import { openRemoteClient } from "./remote.ts";
 import { findTaskPlaces } from "./task-places.ts";
 
@@ -40,6 +41,8 @@ export async function openPlace({ remote, token, task }: PlaceOptions = {}): Pro
 }
 
 async function openHere(task: string | undefined): Promise<Place> {
+  // Before the keys of model providers are read from our environment.
+  await guardMemory(process.env);
   const { openLocalPlace } = await import("#daemon/local-place.ts");
   const place = openLocalPlace({
     dataDir: findDataDir(),

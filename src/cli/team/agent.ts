@@ -16,7 +16,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       "reins agent is started by the host; use reins run TEAM.yaml",
     );
   // Before the first line, in which the keys are.
-  await guardMemory();
+  await guardMemory(process.env);
   const closing = new AbortController();
   for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, () => closing.abort());
   // What a person means by it comes as a request.

@@ -37,6 +37,8 @@ export interface HostHealth {
   readonly descriptors: number | null;
   readonly memory_bytes: number;
   readonly free_disk_bytes: number | null;
+  /** Whether the kernel lets only root read the host's memory and environment; absent in older hosts. */
+  readonly memory_guarded?: boolean;
   /** Errors that nobody expected since the start; each ended one session at most. */
   readonly errors: number;
   readonly last_error: string | null;

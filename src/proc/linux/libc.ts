@@ -16,6 +16,7 @@ const F_SETFL = 4;
 const F_DUPFD_CLOEXEC = 1030;
 const F_GETPIPE_SZ = 1032;
 const TIOCSWINSZ = 0x5414;
+const PR_GET_DUMPABLE = 3;
 const PR_SET_DUMPABLE = 4;
 const PR_SET_CHILD_SUBREAPER = 36;
 const WNOHANG = 1;
@@ -94,8 +95,7 @@ export function openLibc() {
       const count = raw.read(fd, into, into.length);
       return count >= 0 ? count : -koffi.errno();
     },
-    /** Nobody but root may trace us or read our memory and environment. */
-    forbidDump: () => check(raw.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl"),
+    ...describeMemory(raw),
     becomeSubreaper: () => check(raw.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl"),
     /** Another program in this process. Returns only when that failed, with the errno. Unlike Node's, which aborts then. */
     execute(path: string, argv: readonly string[], env: readonly string[]): number {
@@ -104,6 +104,20 @@ export function openLibc() {
     },
     limitMark: describeLimit(raw, RLIMIT_MSGQUEUE),
     openFiles: describeLimit(raw, RLIMIT_NOFILE),
+  };
+}
+
+/** Who may read this process's memory and environment. */
+function describeMemory(raw: ReturnType<typeof defineCalls>) {
+  return {
+    /** Nobody but root may trace us or read our memory and environment. */
+    forbidDump: () => check(raw.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl"),
+    isDumpable: () => raw.prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) !== 0,
+    /** Overwrites a variable's value where it is, before it is removed: /proc/PID/environ shows that place. */
+    wipeVariable(name: string): void {
+      const value = raw.getenv(name);
+      if (value !== null) raw.memset(value, 0, raw.strlen(value));
+    },
   };
 }
 
@@ -146,6 +160,9 @@ function defineCalls(lib: LibraryHandle) {
     prctl: define(
       "int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)",
     ),
+    getenv: lib.func("void *getenv(const char *name)") as unknown as (name: string) => unknown,
+    strlen: define("size_t strlen(void *text)"),
+    memset: define("void *memset(void *bytes, int value, size_t count)"),
     getrlimit: define("int getrlimit(int resource, _Out_ uint64_t *limit)"),
     setrlimit: define("int setrlimit(int resource, const uint64_t *limit)"),
   };
