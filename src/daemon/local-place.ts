@@ -17,6 +17,7 @@ import { systemClock } from "#base/clock.ts";
 import type { TeamSource } from "#contract/agent/spec.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { openHost } from "#host/start-host.ts";
+import { checkTrust } from "#host/trusted-files.ts";
 import { withoutMarks } from "#proc/environment.ts";
 import { readConfig } from "./config.ts";
 
@@ -42,6 +43,7 @@ export function openLocalPlace(options: LocalPlaceOptions): LocalPlace {
   const { command, env, places = localPlaces } = options;
   const stack = new AsyncDisposableStack();
   const dir = locateDataDir(options.dataDir);
+  checkTrust(dir.path);
   const config = readConfig(join(dir.path, "config.yaml"));
   const clock = systemClock;
   const link = stack.use(

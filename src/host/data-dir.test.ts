@@ -7,10 +7,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { assertOwnFolder, locateDataDir, openDataDir } from "./data-dir.ts";
+import { assertOwnFolder, chooseDataDir, locateDataDir, openDataDir } from "./data-dir.ts";
 
 const openTemp = () => mkdtempDisposableSync(join(tmpdir(), "reins-data-"));
 
@@ -38,11 +38,40 @@ test("says so when a file is in its place, and leaves the file", () => {
   expect(readFileSync(path, "utf8")).toBe("mine");
 });
 
-test.each(["2\n", "99", "junk"])("refuses a newer format %j untouched", (format) => {
+test.each([
+  ["2\n", /written by a newer Reins \(format 2\)/],
+  ["99", /written by a newer Reins \(format 99\)/],
+  ["", /format is damaged: it holds ""/],
+  ["1x", /format is damaged: it holds "1x"/],
+  ["junk", /format is damaged: .* repair it with: echo 1 > /],
+])("refuses the format %j untouched, and says why", (format, message) => {
   using temp = openTemp();
-  writeFileSync(join(temp.path, "format"), format);
-  expect(() => openDataDir(temp.path)).toThrow(expect.objectContaining({ code: "unsupported" }));
+  writeFileSync(join(temp.path, "format"), format, { mode: 0o600 });
+  expect(() => openDataDir(temp.path)).toThrow(
+    expect.objectContaining({ code: "unsupported", message: expect.stringMatching(message) }),
+  );
   expect(readFileSync(join(temp.path, "format"), "utf8")).toBe(format);
+});
+
+test("a directory where nothing can be made is refused at once", () => {
+  expect(() => openDataDir("/proc/x")).toThrow(
+    expect.objectContaining({
+      code: "host_unavailable",
+      message: expect.stringContaining("no directory can be made there"),
+    }),
+  );
+});
+
+test("without HOME the home directory of the user is used, and never a relative one", () => {
+  const { HOME: before = "" } = process.env;
+  process.env.HOME = "";
+  try {
+    expect(chooseDataDir({ REINS_HOME: "", XDG_STATE_HOME: "" })).toBe(
+      join(userInfo().homedir, ".local/state/reins"),
+    );
+  } finally {
+    process.env.HOME = before;
+  }
 });
 
 test("the socket is in the directory, or at a short path of the user's own", () => {

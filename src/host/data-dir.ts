@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
-import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync } from "node:fs";
-import { homedir } from "node:os";
+import { chmodSync, lstatSync, readFileSync, statSync } from "node:fs";
+import { homedir, userInfo } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { writeFileAtomic } from "#base/atomic-file.ts";
 import { isErrno } from "#base/errno.ts";
+import { makeFolders } from "#base/make-folders.ts";
 import { Fault, findScarcity } from "#contract/fault.ts";
+import { checkTrust } from "./trusted-files.ts";
 
 /** Where everything of one host is. */
 export interface DataDir {
@@ -18,6 +20,7 @@ export interface DataDir {
 export const DATA_FORMAT = 1;
 /** The kernel's limit for a socket's path is 108 bytes on Linux and 104 on macOS, its end included. */
 const SOCKET_PATH_BYTES = 103;
+const SHOWN_CHARS = 40;
 
 /** Where a user keeps everything who did not say where. */
 export function chooseDataDir({
@@ -27,7 +30,28 @@ export function chooseDataDir({
   if (home !== undefined && home !== "") return resolve(home);
   // The specification has relative paths ignored.
   if (state !== undefined && isAbsolute(state)) return join(state, "reins");
-  return join(homedir(), ".local", "state", "reins");
+  return join(findHome(), ".local", "state", "reins");
+}
+
+/** By HOME, or by the list of users where HOME says nothing. A relative path would be another directory for the host. */
+function findHome(): string {
+  const named = homedir();
+  if (isAbsolute(named)) return named;
+  const home = findUserHome();
+  if (home !== undefined && isAbsolute(home)) return home;
+  throw new Fault(
+    "invalid_request",
+    "HOME is not an absolute path and this user has no home directory; set REINS_HOME to the directory to keep data in",
+  );
+}
+
+function findUserHome(): string | undefined {
+  try {
+    return userInfo().homedir;
+  } catch {
+    // In a container the user may be a number that no list of users knows.
+    return undefined;
+  }
 }
 
 /** The names alone; touches nothing. */
@@ -45,7 +69,8 @@ export function locateDataDir(path: string): DataDir {
 export function openDataDir(path: string): DataDir {
   const dir = locateDataDir(path);
   try {
-    // Looked at before anything is made or changed in it.
+    // Looked at before anything is read, made or changed in it.
+    checkTrust(dir.path);
     checkFormat(dir.path);
     makePrivate(dir.path);
     makePrivate(dir.sessions);
@@ -66,13 +91,19 @@ export function openDataDir(path: string): DataDir {
 }
 
 function makePrivate(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  makeFolders(path, 0o700);
+  if (!statSync(path).isDirectory()) throw notDirectory(path);
   if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o700);
+}
+
+function notDirectory(path: string): Error {
+  return Object.assign(new Error(`ENOTDIR: not a directory: ${path}`), { code: "ENOTDIR" });
 }
 
 function sentenceFor(error: unknown): string {
   if (isErrno(error, "EEXIST", "ENOTDIR")) return "there is a file in its place";
   if (isErrno(error, "EACCES", "EPERM")) return "it may not be written to";
+  if (isErrno(error, "ENOENT")) return "no directory can be made there";
   if (isErrno(error, "EROFS")) return "it is on a read-only file system";
   return findScarcity(error)?.message ?? String(error);
 }
@@ -80,7 +111,13 @@ function sentenceFor(error: unknown): string {
 function checkFormat(path: string): void {
   const found = readFormat(join(path, "format"));
   if (found === undefined) return;
-  if (found > DATA_FORMAT || Number.isNaN(found)) {
+  if (typeof found === "string")
+    throw new Fault(
+      "unsupported",
+      `${join(path, "format")} is damaged: it holds ${JSON.stringify(found)} instead of a number. If this Reins wrote the data, repair it with: echo ${DATA_FORMAT} > ${join(path, "format")}`,
+      { details: { data_dir: path, format: found, known: DATA_FORMAT } },
+    );
+  if (found > DATA_FORMAT) {
     throw new Fault(
       "unsupported",
       `the data in ${path} was written by a newer Reins (format ${found}); this one reads format ${DATA_FORMAT} and leaves it untouched`,
@@ -94,9 +131,11 @@ function writeFormat(path: string): void {
   if (readFormat(file) === undefined) writeFileAtomic(file, `${DATA_FORMAT}\n`);
 }
 
-function readFormat(file: string): number | undefined {
+/** As it is where it is not a number. */
+function readFormat(file: string): number | string | undefined {
   try {
-    return Number.parseInt(readFileSync(file, "utf8"), 10);
+    const text = readFileSync(file, "utf8").trim();
+    return /^\d{1,9}$/.test(text) ? Number(text) : text.slice(0, SHOWN_CHARS);
   } catch (error) {
     // A file where the directory should be is said by who makes the directory.
     if (isErrno(error, "ENOENT", "ENOTDIR")) return undefined;
@@ -117,7 +156,7 @@ function socketPath(path: string): string {
 
 /** Somebody else could have made that folder first: it must be ours, private and no link. */
 function makePrivateElsewhere(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolders(folder, 0o700);
   assertOwnFolder(folder);
 }
 

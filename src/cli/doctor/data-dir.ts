@@ -52,7 +52,14 @@ function isOpen(folder: string): boolean {
 
 function findNewerFormat(path: string): Finding | undefined {
   const text = readFormat(join(path, "format"));
-  if (text === undefined || Number.parseInt(text, 10) <= DATA_FORMAT) return undefined;
+  if (text === undefined) return undefined;
+  if (!/^\d+$/.test(text.trim()))
+    return failed(
+      NAME,
+      `${join(path, "format")} is damaged: it does not hold a number.`,
+      `If this Reins wrote the data: echo ${DATA_FORMAT} > ${quoteIfNeeded(join(path, "format"))}`,
+    );
+  if (Number(text) <= DATA_FORMAT) return undefined;
   return failed(
     NAME,
     `${path} was written by a newer Reins (format ${text.trim()}; this one reads ${DATA_FORMAT}).`,
