@@ -56,6 +56,8 @@ export const limits = {
   wait_pattern_chars: 1000,
   waits: 1000,
   screen_scrollback: 1000,
+  /** Of one string sequence (OSC, DCS, APC, PM, SOS); a longer one is left out of the screen. */
+  sequence_bytes: 8 * KIB,
   model_output_bytes: 32 * KIB,
   model_output_most_bytes: 256 * KIB,
   execute_wait_ms: 10 * SECOND_MS,

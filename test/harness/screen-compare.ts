@@ -34,7 +34,8 @@ export function visibleOf(emulator: Emulator): unknown {
     normal: visibleBuffer(emulator, normal, 0),
     alternate: active === alt ? visibleBuffer(emulator, alt, alt.ybase) : undefined,
     cursor: [columnOf(emulator, active), active.y, isCursorHidden],
-    look: lookOf({ fg, bg, ext: extended.ext }),
+    look: lookOf({ fg, bg, ext: extended._ext }),
+    link: (bg & EXTENDED_FLAG) === 0 ? undefined : emulator.links.find(extended.urlId),
     insert: modes.insertMode,
     modes: kept,
     blink: core.optionsService.options.cursorBlink,
@@ -45,7 +46,7 @@ export function visibleOf(emulator: Emulator): unknown {
   };
 }
 
-function visibleBuffer({ size }: Emulator, buffer: CoreBuffer, from: number): unknown {
+function visibleBuffer({ size, links }: Emulator, buffer: CoreBuffer, from: number): unknown {
   const lines = Array.from({ length: buffer.lines.length - from }, (_, row) => {
     const line = buffer.lines.get(from + row);
     if (line === undefined) return "";
@@ -53,7 +54,7 @@ function visibleBuffer({ size }: Emulator, buffer: CoreBuffer, from: number): un
       const { chars, width, ...look } = printableCell(line, column, size.cols);
       // What erasing cannot leave behind no painter can.
       if (chars === "") return `_${colourOf(look.bg & COLOUR_MASK)}`;
-      return [chars, width, lookOf(look)].join(".");
+      return [chars, width, lookOf(look), links.find(look.link)?.address].join(".");
     });
     // The line that the first one went on from is gone, and on a single row nobody can go back up to mend it.
     const isWrapped = line.isWrapped && row > 0 && size.rows > 1;
@@ -86,7 +87,7 @@ function columnOf({ size }: Emulator, { x, y, ybase, lines }: CoreBuffer): numbe
   return isPrinted ? size.cols : size.cols - 1;
 }
 
-function lookOf(look: Look): string {
+function lookOf(look: Omit<Look, "link">): string {
   const { fg, bg, ext } = look;
   const colours = [colourOf(fg & ~UNDERLINE_FLAG), colourOf(bg & ~EXTENDED_FLAG)];
   return [...colours, underlineOf(look), colourOf(ext & COLOUR_MASK)].join(".");

@@ -86,6 +86,8 @@ export const piece: fc.Arbitrary<string> = fc.oneof(
       ],
       ...[
         "\x1b]8;;http://a\x07link\x1b]8;;\x07",
+        "\x1b]8;id=7;http://b/;c\x1b\\",
+        "\x1b]8;;\x1b\\",
         "\x1b[20;3S",
         "\x1b[999999999b",
         "\x1b[2147483647L",

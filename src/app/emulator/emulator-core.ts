@@ -49,9 +49,11 @@ export interface PrivateModes {
 }
 
 interface CoreInput {
-  readonly _parser: { readonly currentState: number; precedingJoinState: number };
-  readonly _utf8Decoder: { readonly interim: Uint8Array };
-  readonly _curAttrData: CoreAttributes & { extended: ExtendedAttributes };
+  readonly _parser: { precedingJoinState: number };
+  readonly _curAttrData: CoreAttributes & {
+    extended: ExtendedAttributes;
+    updateExtended(): void;
+  };
   _windowTitle: string;
   _iconName: string;
   insertLines(params: CoreParams): boolean;
@@ -77,7 +79,9 @@ export interface CoreAttributes {
 }
 
 export interface ExtendedAttributes {
-  ext: number;
+  /** Underlines. Its getter `ext` says dashed for every link. */
+  _ext: number;
+  /** The number of a link; 0 = none. */
   urlId: number;
   clone(): ExtendedAttributes;
 }
@@ -113,14 +117,15 @@ export interface CoreLine {
   readonly _extendedAttrs: Record<number, ExtendedAttributes | undefined>;
   isWrapped: boolean;
   resize(cols: number, fill: object): boolean;
+  addCodepointToCell(column: number, codepoint: number, width: number): void;
 }
 
 export const CELL_WORDS = 3;
 const CODEPOINT_MASK = 0x1fffff;
 const COMBINED_FLAG = 0x200000;
 const WIDTH_SHIFT = 22;
-const HAS_EXTENDED_FLAG = 0x10000000;
-/** A cell with its combining characters: what piles up beyond it is no text, but takes room. */
+export const HAS_EXTENDED_FLAG = 0x10000000;
+/** A cell with its combining characters: more of them are not text, but take room. */
 export const COMBINED_CHARS = 64;
 
 export interface Cell {
@@ -130,6 +135,8 @@ export interface Cell {
   readonly fg: number;
   readonly bg: number;
   readonly ext: number;
+  /** The number of a link; 0 = none. */
+  readonly link: number;
 }
 
 export function coreOf(terminal: Terminal): Core {
@@ -137,19 +144,27 @@ export function coreOf(terminal: Terminal): Core {
   return (terminal as unknown as { readonly _core: Core })._core;
 }
 
+/** Without it an entry in `_combined` is what an earlier character left behind. */
+export function isCombined(line: CoreLine, column: number): boolean {
+  return ((line._data[column * CELL_WORDS] ?? 0) & COMBINED_FLAG) !== 0;
+}
+
 export function cellAt(line: CoreLine, column: number): Cell {
   const at = column * CELL_WORDS;
   const content = line._data[at] ?? 0;
   const codepoint = content & CODEPOINT_MASK;
-  const isCombined = (content & COMBINED_FLAG) !== 0;
   const bg = line._data[at + 2] ?? 0;
   const plain = codepoint === 0 ? "" : String.fromCodePoint(codepoint);
+  // Without the flag an entry is what an earlier character left behind.
+  const extended = (bg & HAS_EXTENDED_FLAG) === 0 ? undefined : line._extendedAttrs[column];
   return {
-    chars: isCombined ? (line._combined[column] ?? "").slice(0, COMBINED_CHARS) : plain,
+    chars: isCombined(line, column)
+      ? (line._combined[column] ?? "").slice(0, COMBINED_CHARS)
+      : plain,
     width: content >>> WIDTH_SHIFT,
     fg: line._data[at + 1] ?? 0,
     bg,
-    // Without the flag an entry is what an earlier character left behind.
-    ext: (bg & HAS_EXTENDED_FLAG) === 0 ? 0 : (line._extendedAttrs[column]?.ext ?? 0),
+    ext: extended === undefined ? 0 : extended._ext,
+    link: extended?.urlId ?? 0,
   };
 }

@@ -1,8 +1,10 @@
 import headless from "@xterm/headless";
 import { limits } from "#contract/limits.ts";
-import { COMBINED_CHARS, type Core, coreOf } from "./emulator-core.ts";
+import { SequenceFilter, type StringKind } from "#contract/terminal/sequence-filter.ts";
+import { type Core, coreOf } from "./emulator-core.ts";
 import { UnicodeGraphemesAddon } from "./graphemes.ts";
 import { guardEmulator } from "./guards.ts";
+import { LinkTable, type NumberedLink } from "./links.ts";
 
 export interface ScreenSize {
   readonly cols: number;
@@ -13,20 +15,25 @@ export interface EmulatorOptions {
   readonly size: ScreenSize;
   /** For what was printed to a pipe: nobody has made \r\n of its \n. */
   readonly convertEol: boolean;
+  /** The links that its cells will refer to. */
+  readonly links?: readonly NumberedLink[];
+  /** It begins inside a string that is too long to be shown. */
+  readonly dropped?: StringKind | undefined;
 }
 
-/** Kept of a title; one can be as long as ten million characters. */
-const TITLE_CHARS = 4096;
 /** The emulator knows no narrower screen. */
 const LEAST_COLS = 2;
-const GROUND = 0;
 
 /** A terminal without a window. Nobody listens to what it would answer, and it is told not to. */
 export class Emulator implements Disposable {
   readonly terminal: headless.Terminal;
   readonly core: Core;
+  readonly links: LinkTable;
+  readonly #filter: SequenceFilter;
 
-  constructor({ size, convertEol }: EmulatorOptions) {
+  constructor({ size, convertEol, links, dropped }: EmulatorOptions) {
+    this.links = new LinkTable(links);
+    this.#filter = new SequenceFilter({ dropped });
     this.terminal = new headless.Terminal({
       ...fittedSize(size),
       convertEol,
@@ -38,7 +45,7 @@ export class Emulator implements Disposable {
     // As wide as the page draws them: an emoji of several parts is one, of two cells.
     this.terminal.loadAddon(new UnicodeGraphemesAddon());
     this.core = coreOf(this.terminal);
-    guardEmulator(this.terminal);
+    guardEmulator(this.terminal, this.links);
   }
 
   get size(): ScreenSize {
@@ -51,15 +58,29 @@ export class Emulator implements Disposable {
 
   /** Between two characters and outside of any sequence: the only place to take a snapshot. */
   get isAtRest(): boolean {
-    const { _parser, _utf8Decoder } = this.core._inputHandler;
-    return _parser.currentState === GROUND && _utf8Decoder.interim.every((byte) => byte === 0);
+    return this.#filter.isAtRest;
+  }
+
+  /** How many bytes back it was at rest: there an unfinished sequence or character begins. */
+  get pendingBytes(): number {
+    return this.#filter.pendingBytes;
+  }
+
+  /** The string of which nothing is shown because it is too long, while it lasts. */
+  get dropped(): StringKind | undefined {
+    return this.#filter.dropped;
+  }
+
+  /** Brings another terminal into the same string. */
+  get opening(): string {
+    return this.#filter.opening;
   }
 
   /** Throws when the emulator fails; it is of no use any more then. */
   write(bytes: Uint8Array | string): void {
-    this.core.writeSync(bytes);
-    trimTitles(this.core);
-    trimCombined(this.core);
+    const all = typeof bytes === "string" ? Buffer.from(bytes) : bytes;
+    const passed = this.#filter.push(all);
+    if (passed.length > 0) this.core.writeSync(passed);
   }
 
   resize(size: ScreenSize): void {
@@ -88,25 +109,4 @@ function fittedSize({ cols, rows }: ScreenSize): ScreenSize {
     cols: Math.min(Math.max(cols, LEAST_COLS), limits.screen_cols),
     rows: Math.min(Math.max(rows, 1), limits.screen_rows),
   };
-}
-
-function trimTitles({ _inputHandler: input }: Core): void {
-  if (input._windowTitle.length > TITLE_CHARS)
-    input._windowTitle = startOf(input._windowTitle, TITLE_CHARS);
-  if (input._iconName.length > TITLE_CHARS) input._iconName = startOf(input._iconName, TITLE_CHARS);
-}
-
-/** Combining characters without end on one cell would take memory without end. */
-function trimCombined(core: Core): void {
-  const { active } = core._bufferService.buffers;
-  for (let row = active.ybase; row < active.lines.length; row += 1) {
-    const combined = active.lines.get(row)?._combined ?? {};
-    for (const [column, chars] of Object.entries(combined))
-      if (chars.length > COMBINED_CHARS) combined[Number(column)] = startOf(chars, COMBINED_CHARS);
-  }
-}
-
-/** As a copy: a slice keeps all of what it was cut from in memory. */
-function startOf(text: string, chars: number): string {
-  return Buffer.from(text.slice(0, chars), "utf16le").toString("utf16le");
 }

@@ -1,5 +1,13 @@
 import type { Terminal } from "@xterm/headless";
-import { type Core, type CoreParams, coreOf } from "./emulator-core.ts";
+import {
+  COMBINED_CHARS,
+  type Core,
+  type CoreLine,
+  type CoreParams,
+  coreOf,
+  isCombined,
+} from "./emulator-core.ts";
+import { type LinkTable, parseLink } from "./links.ts";
 
 type CsiParams = readonly (number | number[])[];
 
@@ -7,7 +15,7 @@ type CsiParams = readonly (number | number[])[];
  * A few sequences make the emulator count to two thousand million, allocate as much, or throw. They are answered here
  * with the same effect, within bounds; all others take their usual way.
  */
-export function guardEmulator(terminal: Terminal): void {
+export function guardEmulator(terminal: Terminal, links: LinkTable): void {
   const core = coreOf(terminal);
   const input = core._inputHandler;
   const clamp = (final: string, most: () => number, run: (params: CoreParams) => boolean) =>
@@ -32,8 +40,36 @@ export function guardEmulator(terminal: Terminal): void {
     return input.repeatPrecedingCharacter(paramsOf(screenful + (count % cols())));
   });
   guardErase(terminal, core);
-  // Addresses of links have no bound and are kept outside of the screen; the text of a link is kept.
-  terminal.parser.registerOscHandler(8, () => true);
+  guardCombining(core);
+  // The emulator keeps every link that was ever opened on a row, each with a marker.
+  terminal.parser.registerOscHandler(8, (payload) => {
+    const link = parseLink(payload);
+    if (link !== "unknown") setLink(core, link === undefined ? 0 : links.open(link));
+    return true;
+  });
+}
+
+function setLink({ _inputHandler: { _curAttrData: current } }: Core, number: number): void {
+  current.extended = current.extended.clone();
+  current.extended.urlId = number;
+  current.updateExtended();
+}
+
+const guardedLines = new WeakSet<object>();
+
+/** Combining characters without end on one cell would take memory without end. All lines share one prototype. */
+function guardCombining(core: Core): void {
+  const { normal } = core._bufferService.buffers;
+  const lines: CoreLine = Object.getPrototypeOf(normal.getBlankLine(normal.savedCurAttrData));
+  if (guardedLines.has(lines)) return;
+  guardedLines.add(lines);
+  const add = lines.addCodepointToCell;
+  lines.addCodepointToCell = function (column, codepoint, width) {
+    const combined = this._combined[column] ?? "";
+    // A surrogate pair is never cut.
+    if (isCombined(this, column) && combined.length >= COMBINED_CHARS - 1) return;
+    add.call(this, column, codepoint, width);
+  };
 }
 
 /** Erasing up to the last cell of the last row looks for a row below it, and throws when there is none. */

@@ -1,5 +1,6 @@
 import type { ScreenSize } from "./emulator.ts";
 import { type Cell, type CoreLine, cellAt } from "./emulator-core.ts";
+import { encodeLink, type LinkTable } from "./links.ts";
 import { blankOf, encodeLook, isSameLook, type Look, PLAIN } from "./sgr.ts";
 
 /**
@@ -11,6 +12,7 @@ import { blankOf, encodeLook, isSameLook, type Look, PLAIN } from "./sgr.ts";
  */
 export class LinePainter {
   readonly #size: ScreenSize;
+  readonly #links: LinkTable;
   #out: string[] = [];
   #look: Look = PLAIN;
   /** Where the next character goes; undefined = behind the margin, or not known. */
@@ -18,8 +20,9 @@ export class LinePainter {
   /** What the cells of the current row are that nobody has printed to. */
   #fill: Look = PLAIN;
 
-  constructor(size: ScreenSize) {
+  constructor({ size, links }: { readonly size: ScreenSize; readonly links: LinkTable }) {
     this.#size = size;
+    this.#links = links;
   }
 
   take(): string {
@@ -40,6 +43,7 @@ export class LinePainter {
   setLook(look: Look): void {
     if (isSameLook(this.#look, look)) return;
     this.#out.push(encodeLook(look));
+    if (look.link !== this.#look.link) this.#out.push(encodeLink(this.#links.find(look.link)));
     this.#look = look;
   }
 
@@ -136,7 +140,7 @@ export function printableCell(line: CoreLine, column: number, cols: number): Cel
 
 export function lookOf(cell: Cell): Look {
   if (!isPrinted(cell)) return blankOf(cell);
-  return { fg: cell.fg, bg: cell.bg, ext: cell.ext };
+  return { fg: cell.fg, bg: cell.bg, ext: cell.ext, link: cell.link };
 }
 
 export function isPrinted(cell: Cell): boolean {

@@ -3,9 +3,11 @@ export interface Look {
   readonly fg: number;
   readonly bg: number;
   readonly ext: number;
+  /** The number of a link; 0 = none. Not in the sequence for colors. */
+  readonly link: number;
 }
 
-export const PLAIN: Look = { fg: 0, bg: 0, ext: 0 };
+export const PLAIN: Look = { fg: 0, bg: 0, ext: 0, link: 0 };
 
 const COLOUR_MASK = 0x3ffffff;
 const MODE_MASK = 0x3000000;
@@ -33,12 +35,12 @@ const bgFlags: readonly (readonly [flag: number, code: number])[] = [
 ];
 
 export function isSameLook(a: Look, b: Look): boolean {
-  return a.fg === b.fg && a.bg === b.bg && a.ext === b.ext;
+  return a.fg === b.fg && a.bg === b.bg && a.ext === b.ext && a.link === b.link;
 }
 
 /** What erasing leaves behind: the colour of the background, nothing else. */
-export function blankOf({ bg }: Look): Look {
-  return { fg: 0, bg: bg & COLOUR_MASK, ext: 0 };
+export function blankOf({ bg }: Pick<Look, "bg">): Look {
+  return { fg: 0, bg: bg & COLOUR_MASK, ext: 0, link: 0 };
 }
 
 /** From whatever the look is now. */
@@ -57,7 +59,7 @@ export function encodeLook(look: Look): string {
 }
 
 /** 0 = none, 1 = a plain one. A restored cursor can bring back one of the two flags without the other. */
-export function underlineOf({ fg, bg, ext }: Look): number {
+export function underlineOf({ fg, bg, ext }: Omit<Look, "link">): number {
   const style = (ext >>> UNDERLINE_STYLE_SHIFT) & UNDERLINE_STYLE_MASK;
   if ((bg & HAS_EXTENDED_FLAG) !== 0 && style !== 0) return style;
   return (fg & UNDERLINE_FLAG) === 0 ? 0 : 1;

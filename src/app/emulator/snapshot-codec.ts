@@ -2,7 +2,9 @@ import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { BufferSnapshot, Snapshot } from "./snapshot.ts";
 
 /** Raised with every change of a snapshot's shape, and of the emulator that it is taken from. */
-export const SNAPSHOT_FORMAT = 2;
+export const SNAPSHOT_FORMAT = 3;
+/** Format 2 has no links and no dropped string; otherwise it is the same. */
+export const READABLE_FORMATS: readonly unknown[] = [2, SNAPSHOT_FORMAT];
 
 /** Cells are mostly alike: at the lowest level a tenth is left already. */
 const DEFLATE_LEVEL = 1;
@@ -21,7 +23,7 @@ export function packSnapshot(snapshot: Snapshot): string {
 
 /** Throws when it is not what `packSnapshot` made. */
 export function unpackSnapshot(packed: string): Snapshot {
-  // Written by this version: the format is compared before anybody gets here.
+  // In a readable format: callers compare it first.
   const { normal, alternate, ...rest } = JSON.parse(packed) as Omit<
     Snapshot,
     "normal" | "alternate"

@@ -11,13 +11,15 @@ import {
 /**
  * Everything that an emulator is in, word for word, so that one made of it goes on exactly as the first would have.
  * Escape sequences could not say all of it: a saved charset, margins below a saved cursor, what half of a wide
- * character leaves behind. Addresses of links are not in it: no emulator of ours keeps them.
+ * character leaves behind. `link` is new in format 3; so are `links` and `dropped`.
  */
 export interface Snapshot extends EmulatorOptions {
   readonly join: number;
   readonly title: string;
   readonly iconName: string;
   readonly attributes: readonly [fg: number, bg: number, ext: number];
+  /** The number of the link that is open. */
+  readonly link?: number;
   readonly isCursorHidden: boolean;
   readonly isCursorInitialized: boolean;
   readonly cursorBlink: boolean;
@@ -52,6 +54,8 @@ export interface LineSnapshot {
   readonly isWrapped: boolean;
   readonly combined: Readonly<Record<number, string>>;
   readonly ext: Readonly<Record<number, number>>;
+  /** Numbers of links, by column. */
+  readonly links?: Readonly<Record<number, number>>;
 }
 
 /** Only at rest: what stands half in the parser is not in it. */
@@ -66,7 +70,10 @@ export function takeSnapshot(emulator: Emulator, convertEol: boolean): Snapshot 
     join: input._parser.precedingJoinState,
     title: input._windowTitle,
     iconName: input._iconName,
-    attributes: [current.fg, current.bg, current.extended.ext],
+    attributes: [current.fg, current.bg, current.extended._ext],
+    link: current.extended.urlId,
+    links: emulator.links.list(),
+    dropped: emulator.dropped,
     isCursorHidden: coreService.isCursorHidden,
     isCursorInitialized: coreService.isCursorInitialized,
     cursorBlink: core.optionsService.options.cursorBlink,
@@ -90,10 +97,10 @@ export function openFromSnapshot(snapshot: Snapshot): Emulator {
   if (snapshot.isAlternate) buffers.activateAltBuffer();
   const [fg, bg, ext] = snapshot.attributes;
   const current = input._curAttrData;
-  const makeExtended = (word: number) => withExt(current.extended, word);
+  const makeExtended = (word: number, link = 0) => extendedLike(current.extended, word, link);
   fillBuffer(buffers.normal, snapshot.normal, makeExtended);
   fillBuffer(buffers.alt, snapshot.alternate, makeExtended);
-  Object.assign(current, { fg, bg, extended: makeExtended(ext) });
+  Object.assign(current, { fg, bg, extended: makeExtended(ext, snapshot.link) });
   input._parser.precedingJoinState = snapshot.join;
   input._windowTitle = snapshot.title;
   input._iconName = snapshot.iconName;
@@ -138,16 +145,20 @@ function snapBuffer(buffer: CoreBuffer): BufferSnapshot {
 
 function snapLine(line: CoreLine): LineSnapshot {
   const ext: Record<number, number> = {};
-  for (const [column, attributes] of Object.entries(line._extendedAttrs))
-    if (attributes !== undefined) ext[Number(column)] = attributes.ext;
+  const links: Record<number, number> = {};
+  for (const [column, attributes] of Object.entries(line._extendedAttrs)) {
+    if (attributes === undefined) continue;
+    ext[Number(column)] = attributes._ext;
+    if (attributes.urlId !== 0) links[Number(column)] = attributes.urlId;
+  }
   const { length, isWrapped } = line;
-  return { length, isWrapped, combined: { ...line._combined }, ext };
+  return { length, isWrapped, combined: { ...line._combined }, ext, links };
 }
 
 function fillBuffer(
   buffer: CoreBuffer,
   snapshot: BufferSnapshot,
-  makeExtended: (ext: number) => ExtendedAttributes,
+  makeExtended: (ext: number, link?: number) => ExtendedAttributes,
 ): void {
   while (buffer.lines.length > 0) buffer.lines.pop();
   buffer.lines.maxLength = snapshot.room;
@@ -161,7 +172,7 @@ function fillBuffer(
     line.isWrapped = from.isWrapped;
     Object.assign(line._combined, from.combined);
     for (const [column, ext] of Object.entries(from.ext))
-      line._extendedAttrs[Number(column)] = makeExtended(ext);
+      line._extendedAttrs[Number(column)] = makeExtended(ext, from.links?.[Number(column)]);
     buffer.lines.push(line);
   }
   const { x, y, ybase } = snapshot;
@@ -174,8 +185,9 @@ function fillBuffer(
   Object.assign(buffer.savedCurAttrData, { fg, bg });
 }
 
-function withExt(like: ExtendedAttributes, ext: number): ExtendedAttributes {
+function extendedLike(like: ExtendedAttributes, ext: number, link: number): ExtendedAttributes {
   const made = like.clone();
-  made.ext = ext;
+  made._ext = ext;
+  made.urlId = link;
   return made;
 }

@@ -1,6 +1,13 @@
 import { findDesignator } from "./charsets.ts";
 import type { Emulator } from "./emulator.ts";
-import { type Charset, type Core, type CoreBuffer, cellAt } from "./emulator-core.ts";
+import {
+  type Charset,
+  type Core,
+  type CoreBuffer,
+  cellAt,
+  HAS_EXTENDED_FLAG,
+} from "./emulator-core.ts";
+import { encodeLink } from "./links.ts";
 import { isPrinted, LinePainter, lookOf } from "./painter.ts";
 import { printable } from "./printable.ts";
 import { encodeLook, isSameLook, type Look, PLAIN } from "./sgr.ts";
@@ -21,8 +28,8 @@ const slots = ["(", ")", "*", "+"];
  * The screen as what to write to a terminal of its size that was just reset: it then shows the same, in the same
  * modes, with the same scrollback. It asks the terminal for nothing.
  *
- * Not in it, because no sequence says it: addresses of links, a changed palette, synchronized output, a charset that
- * a restored cursor brought along, tab stops beyond the right margin, and a cursor behind the margin of a blank cell.
+ * Not in it, because no sequence says it: a changed palette, synchronized output, a charset that a restored cursor
+ * brought along, tab stops beyond the right margin, and a cursor behind the margin of a blank cell.
  */
 export function encodeState(emulator: Emulator): string {
   const { core } = emulator;
@@ -31,13 +38,13 @@ export function encodeState(emulator: Emulator): string {
   const parts = [encodeBuffer(emulator, normal, 0)];
   if (isAlternate)
     parts.push(`${cursorTo(normal)}\x1b[?47h\x1b[H`, encodeBuffer(emulator, alt, alt.ybase));
-  parts.push(encodeTitle(core), encodeModes(core), encodeCursor(core));
+  parts.push(encodeTitle(core), encodeModes(core), encodeCursor(emulator), emulator.opening);
   return parts.join("");
 }
 
 function encodeBuffer(emulator: Emulator, buffer: CoreBuffer, from: number): string {
   const rows = Array.from({ length: buffer.lines.length - from }, (_, row) => from + row);
-  const painter = new LinePainter(emulator.size);
+  const painter = new LinePainter(emulator);
   painter.paint(rows.map((row) => buffer.lines.get(row)).filter((line) => line !== undefined));
   return [
     painter.take(),
@@ -57,7 +64,7 @@ function encodeTabs({ size }: Emulator, { tabs }: CoreBuffer): string {
 
 function encodeSaved(buffer: CoreBuffer): string {
   const { savedX, savedY, savedCurAttrData, savedCharset, ybase } = buffer;
-  const look = { fg: savedCurAttrData.fg, bg: savedCurAttrData.bg, ext: 0 };
+  const look = { fg: savedCurAttrData.fg, bg: savedCurAttrData.bg, ext: 0, link: 0 };
   const row = Math.max(savedY - ybase, 0);
   if (savedX === 0 && row === 0 && isSameLook(look, PLAIN) && savedCharset === undefined) return "";
   const designator = findDesignator(savedCharset);
@@ -115,11 +122,14 @@ function encodeModes({ coreService, coreMouseService, optionsService }: Core): s
 }
 
 /** Last of all: where the next character goes, how it looks, and whether it joins the one before. */
-function encodeCursor(core: Core): string {
+function encodeCursor({ core, links }: Emulator): string {
   const { _inputHandler: input, coreService, _bufferService } = core;
   const buffer = _bufferService.buffers.active;
   const { fg, bg, extended } = input._curAttrData;
-  const look = { fg, bg, ext: extended.ext };
+  // A restored cursor can leave a link open that its characters do not get.
+  const link = (bg & HAS_EXTENDED_FLAG) === 0 ? 0 : extended.urlId;
+  const look = { fg, bg, ext: extended._ext, link };
+  const linkTo = (from: number, to: number) => (from === to ? "" : encodeLink(links.find(to)));
   const origin = coreService.decPrivateModes.origin ? buffer.scrollTop : 0;
   const insert = coreService.modes.insertMode ? "\x1b[4h" : "";
   const rest = `${encodeLook(look)}${encodeCharsets(core)}${insert}`;
@@ -127,12 +137,13 @@ function encodeCursor(core: Core): string {
   const isBehindMargin = buffer.x >= _bufferService.cols;
   // Only what needs no sequence after it.
   const joins = input._parser.precedingJoinState !== 0 && insert === "" && !hasCharset(core);
-  if (last === undefined || !(isBehindMargin || joins)) return `${cursorTo(buffer, origin)}${rest}`;
+  if (last === undefined || !(isBehindMargin || joins))
+    return `${cursorTo(buffer, origin)}${rest}${linkTo(0, link)}`;
   // Printed once more where it stands: only that brings the cursor behind the margin, and lets what follows join.
   const place = cursorTo({ x: last.column, y: buffer.y }, origin);
-  const again = `${encodeLook(last.look)}${last.chars}`;
+  const again = `${encodeLook(last.look)}${linkTo(0, last.look.link)}${last.chars}`;
   if (joins && isSameLook(last.look, look)) return `${encodeCharsets(core)}${place}${again}`;
-  return `${place}${again}${rest}`;
+  return `${place}${again}${rest}${linkTo(last.look.link, link)}`;
 }
 
 function hasCharset({ _charsetService }: Core): boolean {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { SNAPSHOT_FORMAT } from "#app/emulator/snapshot-codec.ts";
+import { READABLE_FORMATS, SNAPSHOT_FORMAT } from "#app/emulator/snapshot-codec.ts";
 import { writeFileAtomic } from "#base/atomic-file.ts";
 import { errnoOf } from "#base/errno.ts";
 import { type Checkpoint, pickUp } from "./replay.ts";
@@ -25,7 +25,7 @@ export function findCheckpoint(folder: string, tail: number): Checkpoint | undef
       readFileSync(join(folder, CHECKPOINT_FILE), "utf8"),
     );
     const { format, offset, exact, size, packed } = found;
-    if (format !== SNAPSHOT_FORMAT || !(offset >= 0 && offset <= tail)) return undefined;
+    if (!READABLE_FORMATS.includes(format) || !(offset >= 0 && offset <= tail)) return undefined;
     const checkpoint = { offset, exact, size, packed };
     // Whatever is wrong with it shows here.
     using _replay = pickUp(checkpoint);

@@ -1,6 +1,5 @@
 import { setImmediate } from "node:timers/promises";
 import { Emulator, isTooLarge, type ScreenSize } from "#app/emulator/emulator.ts";
-import { RestFinder } from "#app/emulator/rest-finder.ts";
 import { openFromSnapshot, takeSnapshot } from "#app/emulator/snapshot.ts";
 import { packSnapshot, unpackSnapshot } from "#app/emulator/snapshot-codec.ts";
 import { Fault } from "#contract/fault.ts";
@@ -51,7 +50,7 @@ export class LogReplay implements Replay {
   #offset: number;
   #exact: boolean;
   #size: ScreenSize;
-  readonly #rest: RestFinder;
+  #rest: number;
   #chunkBytes = CHUNK_BYTES;
   readonly #into = Buffer.allocUnsafe(CHUNK_BYTES);
 
@@ -66,7 +65,7 @@ export class LogReplay implements Replay {
     this.#size = from.size;
     this.convertEol = from.convertEol;
     this.#offset = from.offset ?? 0;
-    this.#rest = new RestFinder(this.#offset);
+    this.#rest = this.#offset;
     this.#exact = (from.exact ?? true) && !isTooLarge(from.size);
   }
 
@@ -79,7 +78,7 @@ export class LogReplay implements Replay {
   }
 
   get restOffset(): number {
-    return this.#rest.find();
+    return this.#rest;
   }
 
   get exact(): boolean {
@@ -118,7 +117,6 @@ export class LogReplay implements Replay {
   }
 
   [Symbol.dispose](): void {
-    this.#rest[Symbol.dispose]();
     this.#emulator[Symbol.dispose]();
   }
 
@@ -138,8 +136,7 @@ export class LogReplay implements Replay {
     try {
       this.#emulator.write(chunk.bytes);
       this.#offset += chunk.bytes.length;
-      if (this.#emulator.isAtRest) this.#rest.settle(this.#offset);
-      else this.#rest.hold(chunk.bytes);
+      this.#rest = this.#offset - this.#emulator.pendingBytes;
     } catch {
       // Some sequence that the emulator fails on: what follows is shown, what was before is lost.
       this.#startAnew(journey, this.#offset + chunk.bytes.length);
@@ -159,7 +156,7 @@ export class LogReplay implements Replay {
     this.#emulator = new Emulator({ size: this.#size, convertEol: this.convertEol });
     this.#emulator.core._inputHandler._windowTitle = title;
     this.#offset = offset;
-    this.#rest.settle(offset);
+    this.#rest = offset;
     this.#exact = false;
   }
 }
