@@ -26,9 +26,12 @@ export interface Checkpoint {
   readonly packed: string;
 }
 
-/** What is read and parsed before the others get their turn: less when it turns out to be slow to parse. */
+/** Read at once. */
 const CHUNK_BYTES = 64 * 1024;
-const LEAST_CHUNK_BYTES = 256;
+/** Parsed at once: three bytes can clear a whole screen. Less when it turns out to be slow. */
+const SLICE_BYTES = 1024;
+const LEAST_SLICE_BYTES = 64;
+/** Before other sessions get their turn. */
 const TURN_MS = 8;
 
 export interface Journey {
@@ -51,7 +54,7 @@ export class LogReplay implements Replay {
   #exact: boolean;
   #size: ScreenSize;
   #rest: number;
-  #chunkBytes = CHUNK_BYTES;
+  #sliceBytes = SLICE_BYTES;
   readonly #into = Buffer.allocUnsafe(CHUNK_BYTES);
 
   constructor(from: {
@@ -101,7 +104,8 @@ export class LogReplay implements Replay {
         next = resizes.next();
       }
       if (this.#offset >= journey.to) return;
-      this.#step(journey, Math.min(journey.to, next.done ? journey.to : next.value.offset));
+      const end = Math.min(journey.to, next.done ? journey.to : next.value.offset);
+      this.#step(journey, { end, turnEnd });
       journey.onStep();
       if (performance.now() < turnEnd) continue;
       await setImmediate();
@@ -120,9 +124,12 @@ export class LogReplay implements Replay {
     this.#emulator[Symbol.dispose]();
   }
 
-  #step(journey: Journey, end: number): void {
+  #step(
+    journey: Journey,
+    { end, turnEnd }: { readonly end: number; readonly turnEnd: number },
+  ): void {
     const { log, tail } = journey;
-    const limit = Math.min(this.#chunkBytes, end - this.#offset);
+    const limit = Math.min(CHUNK_BYTES, end - this.#offset);
     const chunk = log.read(this.#offset, { limit, tail, into: this.#into });
     if (chunk === undefined) {
       this.#offset = end;
@@ -132,19 +139,30 @@ export class LogReplay implements Replay {
       this.#startAnew(journey, Math.min(chunk.to, journey.to));
       return;
     }
-    const started = performance.now();
+    let now = performance.now();
+    for (let at = 0; at < chunk.bytes.length; ) {
+      const slice = chunk.bytes.subarray(at, at + this.#sliceBytes);
+      this.#feed(journey, slice);
+      at += slice.length;
+      const then = now;
+      now = performance.now();
+      this.#sliceBytes =
+        now - then > TURN_MS
+          ? Math.max(LEAST_SLICE_BYTES, Math.floor(this.#sliceBytes / 4))
+          : Math.min(SLICE_BYTES, this.#sliceBytes * 2);
+      if (now > turnEnd) return;
+    }
+  }
+
+  #feed(journey: Journey, bytes: Uint8Array): void {
     try {
-      this.#emulator.write(chunk.bytes);
-      this.#offset += chunk.bytes.length;
+      this.#emulator.write(bytes);
+      this.#offset += bytes.length;
       this.#rest = this.#offset - this.#emulator.pendingBytes;
     } catch {
       // Some sequence that the emulator fails on: what follows is shown, what was before is lost.
-      this.#startAnew(journey, this.#offset + chunk.bytes.length);
+      this.#startAnew(journey, this.#offset + bytes.length);
     }
-    const isSlow = performance.now() - started > TURN_MS;
-    this.#chunkBytes = isSlow
-      ? Math.max(LEAST_CHUNK_BYTES, Math.floor(this.#chunkBytes / 4))
-      : Math.min(CHUNK_BYTES, this.#chunkBytes * 2);
   }
 
   /** Behind a hole in the log: an empty screen of the size that is known best, and the title as it was. */

@@ -24,5 +24,7 @@ export interface ToWorker {
 }
 
 export type FromWorker =
+  /** It has started, or draws this many. */
+  | { readonly beat: number }
   | { readonly id: number; readonly answer: ScreenAnswer }
   | { readonly id: number; readonly fault: FaultBody };

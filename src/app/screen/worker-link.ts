@@ -1,45 +1,73 @@
-import { Worker } from "node:worker_threads";
+import { type ChildProcess, fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { Fault, findScarcity, fromFaultBody } from "#contract/fault.ts";
 import type { FromWorker, ScreenAnswer, ScreenRequest, ToWorker } from "./requests.ts";
 
-/** Requests under way; who comes then is told to come later. */
+/** Requests under way; a further one is refused. */
 const REQUESTS = 256;
-/** A request is not to blame for the first death, and maybe not for the second; then it is given up. */
-const ATTEMPTS = 2;
-/** Of the worker's own heap; cells lie outside of it and are bounded by the cache. */
+/** Of the process's heap; cells are outside of it and are bounded by the cache. */
 const HEAP_MIB = 512;
+/** Without a sign of life while it draws; it gives one every second. */
+const STUCK_MS = 30_000;
+/** Sessions that are not drawn again because drawing them ended the process. */
+const REFUSED_SESSIONS = 1000;
+
+export interface WorkerLimits {
+  readonly heapMib?: number;
+  readonly stuckMs?: number;
+}
 
 interface Waiting {
   readonly request: ScreenRequest;
   readonly resolve: (answer: ScreenAnswer) => void;
   readonly reject: (error: unknown) => void;
-  attempts: number;
+  /** The process has it. */
+  isSent: boolean;
+  /** The process died while it had it. */
+  isSuspect: boolean;
 }
 
-/** The thread that draws: started for the first request, and again when it died. */
+/**
+ * The process that draws: started for the first request, and again when it died. It is a process and not a thread
+ * because V8 ends the whole process when a thread reaches its heap limit at the wrong moment.
+ *
+ *   died with requests under way → each of them once more, one at a time → died again: that one is to blame
+ *
+ * Other requests wait meanwhile. The session that is to blame is not drawn again.
+ */
 export class WorkerLink implements AsyncDisposable {
-  readonly #url: URL;
+  readonly #file: string;
+  readonly #heapMib: number;
+  readonly #stuckMs: number;
   readonly #waiting = new Map<number, Waiting>();
-  #worker: Worker | undefined;
+  readonly #refused = new Set<string>();
+  #child: ChildProcess | undefined;
+  #watchdog: NodeJS.Timeout | undefined;
+  /** The suspect that is drawn with no other beside it. */
+  #alone: number | undefined;
   #serial = 0;
   #isDisposed = false;
 
-  constructor(url: URL) {
-    this.#url = url;
+  constructor(url: URL, { heapMib = HEAP_MIB, stuckMs = STUCK_MS }: WorkerLimits = {}) {
+    this.#file = fileURLToPath(url);
+    this.#heapMib = heapMib;
+    this.#stuckMs = stuckMs;
   }
 
-  /** For tests, which end it in the middle of its work. */
-  get worker(): Worker | undefined {
-    return this.#worker;
+  /** For tests, which end it in the middle of its work, and for what measures it. */
+  get child(): ChildProcess | undefined {
+    return this.#child;
   }
 
   ask(request: ScreenRequest): Promise<ScreenAnswer> {
     if (this.#isDisposed) return Promise.reject(shuttingDown());
+    if (this.#refused.has(request.session_id)) return Promise.reject(notDrawn(request));
     if (this.#waiting.size >= REQUESTS) return Promise.reject(tooMany());
     const { promise, resolve, reject } = Promise.withResolvers<ScreenAnswer>();
     this.#serial += 1;
-    this.#waiting.set(this.#serial, { request, resolve, reject, attempts: 0 });
-    this.#send(this.#serial);
+    const waiting = { request, resolve, reject, isSent: false, isSuspect: false };
+    this.#waiting.set(this.#serial, waiting);
+    this.#pump();
     return promise;
   }
 
@@ -47,67 +75,130 @@ export class WorkerLink implements AsyncDisposable {
     this.#isDisposed = true;
     for (const { reject } of this.#waiting.values()) reject(shuttingDown());
     this.#waiting.clear();
-    await this.#worker?.terminate();
+    clearTimeout(this.#watchdog);
+    const child = this.#child;
+    if (child === undefined) return;
+    const ended = Promise.withResolvers<void>();
+    child.once("exit", () => ended.resolve());
+    child.ref();
+    child.kill("SIGKILL");
+    await ended.promise;
   }
 
-  #send(id: number): void {
-    const waiting = this.#waiting.get(id);
-    if (waiting === undefined) return;
-    waiting.attempts += 1;
-    try {
-      this.#worker ??= this.#start();
-    } catch (error) {
-      // The system has no thread left: who asked is told, and holds no place.
-      this.#giveUp(id, waiting, error);
+  /** Sends what may be sent: one suspect alone, or everything. */
+  #pump(): void {
+    if (this.#alone !== undefined) return;
+    const suspect = this.#waiting.entries().find(([, { isSuspect }]) => isSuspect);
+    if (suspect !== undefined) {
+      [this.#alone] = suspect;
+      this.#send(...suspect);
       return;
     }
+    for (const [id, waiting] of this.#waiting) if (!waiting.isSent) this.#send(id, waiting);
+  }
+
+  #send(id: number, waiting: Waiting): void {
+    waiting.isSent = true;
+    waiting.isSuspect = false;
+    this.#child ??= this.#start();
     const message: ToWorker = { id, request: waiting.request };
-    this.#worker.ref();
-    this.#worker.postMessage(message);
+    this.#child.ref();
+    this.#child.channel?.ref();
+    this.#watch(this.#child);
+    // What cannot be sent any more is answered by its end.
+    this.#child.send(message, () => undefined);
   }
 
-  #start(): Worker {
-    const worker = new Worker(this.#url, {
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
+  #start(): ChildProcess {
+    const child = fork(this.#file, [], {
       // What our own process was started with is not for it: an inspector's port can be had only once.
-      execArgv: [],
+      execArgv: [`--max-old-space-size=${this.#heapMib}`],
+      env: {},
+      serialization: "advanced",
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
-    worker.on("message", (message: FromWorker) => this.#onAnswer(message));
-    let cause: unknown;
-    // Its end follows at once, and is what counts.
-    worker.on("error", (error) => {
-      cause = error;
+    let hasStarted = false;
+    child.on("message", (message: FromWorker) => {
+      hasStarted = true;
+      this.#onMessage(child, message);
     });
-    worker.on("exit", () => this.#onExit(worker, cause));
-    return worker;
+    // Without a process there is no exit.
+    child.on("error", (error) => {
+      if (child.pid === undefined) this.#onUnstarted(child, error);
+    });
+    child.on("exit", (code, signal) => {
+      const how = signal ?? `exit code ${code}`;
+      if (hasStarted) this.#onExit(child, how);
+      else this.#onUnstarted(child, new Error(`the process that draws screens: ${how}`));
+    });
+    return child;
   }
 
-  #onAnswer(message: FromWorker): void {
+  #watch(child: ChildProcess): void {
+    clearTimeout(this.#watchdog);
+    this.#watchdog = setTimeout(() => child.kill("SIGKILL"), this.#stuckMs);
+    this.#watchdog.unref();
+  }
+
+  #onMessage(child: ChildProcess, message: FromWorker): void {
+    if (this.#isDisposed) return;
+    this.#watch(child);
+    if ("beat" in message) return;
     const waiting = this.#waiting.get(message.id);
     this.#waiting.delete(message.id);
-    // With nothing to draw it keeps nobody alive.
-    if (this.#waiting.size === 0) this.#worker?.unref();
+    if (this.#alone === message.id) this.#alone = undefined;
     if ("answer" in message) waiting?.resolve(message.answer);
     else waiting?.reject(fromFaultBody(message.fault));
+    this.#pump();
+    if (this.#waiting.size > 0) return;
+    // With nothing to draw it keeps no process alive, and is not stuck.
+    clearTimeout(this.#watchdog);
+    child.unref();
+    child.channel?.unref();
   }
 
-  #onExit(worker: Worker, cause: unknown): void {
-    if (this.#worker === worker) this.#worker = undefined;
+  /** No request is to blame for a process that never began. */
+  #onUnstarted(child: ChildProcess, error: Error): void {
+    if (this.#child === child) this.#child = undefined;
+    this.#alone = undefined;
+    clearTimeout(this.#watchdog);
     if (this.#isDisposed) return;
-    for (const [id, waiting] of this.#waiting) {
-      if (waiting.attempts < ATTEMPTS) {
-        this.#send(id);
-        continue;
-      }
-      this.#giveUp(id, waiting, cause);
+    const sentence = "the screen could not be drawn: no process could be started for it";
+    for (const { reject } of this.#waiting.values())
+      reject(findScarcity(error) ?? new Fault("internal", sentence, { cause: error }));
+    this.#waiting.clear();
+  }
+
+  #onExit(child: ChildProcess, how: string): void {
+    if (this.#child === child) this.#child = undefined;
+    clearTimeout(this.#watchdog);
+    if (this.#isDisposed) return;
+    const guilty = this.#alone === undefined ? undefined : this.#waiting.get(this.#alone);
+    this.#alone = undefined;
+    if (guilty !== undefined) this.#refuse(guilty.request.session_id, how);
+    for (const waiting of this.#waiting.values()) {
+      waiting.isSuspect ||= waiting.isSent;
+      waiting.isSent = false;
+    }
+    this.#pump();
+  }
+
+  #refuse(sessionId: string, how: string): void {
+    this.#refused.add(sessionId);
+    const [oldest] = this.#refused;
+    if (this.#refused.size > REFUSED_SESSIONS && oldest !== undefined) this.#refused.delete(oldest);
+    for (const [id, { request, reject }] of this.#waiting) {
+      if (request.session_id !== sessionId) continue;
+      this.#waiting.delete(id);
+      reject(notDrawn(request, how));
     }
   }
+}
 
-  #giveUp(id: number, { reject }: Waiting, cause: unknown): void {
-    this.#waiting.delete(id);
-    const sentence = "the screen could not be drawn: what draws it ended";
-    reject(findScarcity(cause) ?? new Fault("internal", sentence, { cause }));
-  }
+function notDrawn({ session_id }: ScreenRequest, how?: string): Fault {
+  const message =
+    "the screen of this session cannot be drawn: drawing its output ended the process that draws screens, twice. Read its output instead.";
+  return new Fault("unsupported", message, { details: { session_id, ended: how } });
 }
 
 function tooMany(): Fault {
