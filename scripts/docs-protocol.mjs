@@ -77,7 +77,7 @@ function routeNotes() {
     "Behind each route: its name in the typed client, the role that it takes, and how it answers when that is not one JSON",
     "object. `stream` is server-sent events, `socket` a WebSocket, `bytes` and `document` are raw. Every route can also be",
     "refused with `invalid_request`, `unauthenticated`, `forbidden`, `too_many`, `internal`, `host_unavailable`,",
-    "`shutting_down`, `disk_full` and `overloaded`.",
+    "`shutting_down`, `disk_full`, `overloaded` and `log_damaged`.",
   ];
 }
 

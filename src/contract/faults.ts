@@ -35,6 +35,7 @@ export const faults = {
   too_many: { status: 429, exit: 6, retry: true },
   queue_full: { status: 429, exit: 6, retry: true },
   internal: { status: 500, exit: 1, retry: false },
+  log_damaged: { status: 500, exit: 1, retry: false },
   unsupported: { status: 501, exit: 12, retry: false },
   unsupported_os: { status: 501, exit: 12, retry: false },
   model_failed: { status: 502, exit: 13, retry: true },

@@ -42,6 +42,7 @@ test("fault codes with their HTTP status and exit code", () => {
     "429 too_many 6",
     "429 queue_full 6",
     "500 internal 1",
+    "500 log_damaged 1",
     "501 unsupported 12",
     "501 unsupported_os 12",
     "502 model_failed 13",

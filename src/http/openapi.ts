@@ -12,6 +12,7 @@ const DOOR_FAULTS: readonly FaultCode[] = [
   "forbidden",
   "too_many",
   "internal",
+  "log_damaged",
   "host_unavailable",
   "shutting_down",
   "disk_full",

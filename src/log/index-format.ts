@@ -63,7 +63,11 @@ export function parseHeader(bytes: Buffer, path: string): IndexHeader | undefine
 }
 
 function notAnIndex(path: string): Fault {
-  return new Fault("internal", `${path} is not the index of a log; it was left as it is.`);
+  return new Fault(
+    "log_damaged",
+    `${path} is damaged: it is not the index of a log. It was left as it is; restore it from a copy, or remove the session with ?purge=1.`,
+    { details: { path } },
+  );
 }
 
 export function encodeRecord(into: Buffer, record: IndexRecord): void {

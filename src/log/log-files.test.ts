@@ -245,3 +245,10 @@ test("refuses a newer log and leaves it as it is", () => {
   );
   expect(readFileSync(path)).toEqual(index);
 });
+
+test("bytes of a segment that were changed on the disk are served as they are", () => {
+  using log = openTestLog();
+  log.writer.append(1, Buffer.from("abc"));
+  writeFileSync(join(log.dir, "0000000000000000"), "aXc");
+  expect(log.source.read(0, { limit })).toMatchObject({ bytes: Buffer.from("aXc") });
+});

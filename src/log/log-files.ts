@@ -70,7 +70,8 @@ class FileLog implements LogFiles {
     const chunk =
       this.#bytesAt(cursor, wanted) ?? this.#gapAt(cursor, tail) ?? this.#bytesAt(cursor, wanted);
     if (chunk !== undefined) return chunk;
-    throw new Fault("internal", `${this.#dir} changes while it is read, and not by its writer.`);
+    const message = `${this.#dir} is damaged: its index and its segments do not agree at ${cursor}.`;
+    throw new Fault("log_damaged", message, { details: { path: this.#dir, offset: cursor } });
   }
 
   *records(from: number, to: number): Generator<LogRecord> {

@@ -17,6 +17,8 @@ export interface WrittenSession extends Disposable {
   readonly feeds: SessionFeeds;
   readonly clock: ManualClock;
   readonly tail: number;
+  /** Of the session, with its logs. */
+  readonly dir: string;
   /** What the host was asked, in order. */
   readonly asked: string[];
   /** Of output; those who watch hear of it. */
@@ -75,6 +77,7 @@ export function openWrittenSession(
     feeds: new SessionFeeds(createHostLink(client), folder),
     clock,
     asked,
+    dir,
     get tail() {
       return output.tail;
     },

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { OperationInput } from "#contract/operations.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
@@ -106,6 +108,18 @@ test("a range is final only when it reaches the end of a session that has ended"
   expect(await read(session, { since: "tail" })).toMatchObject({ next: 9, final: true });
   expect(await read(session, { channel: "stdout", limit: 6 })).toMatchObject({ final: false });
   expect(await read(session, { channel: "stdout" })).toMatchObject({ next: 9, final: true });
+});
+
+test("a damaged index is a fault of its own that names the file", async () => {
+  using session = openWrittenSession();
+  session.print("abc");
+  const path = join(session.dir, "output", "0000000000000000.idx");
+  writeFileSync(path, Buffer.alloc(72, "x"));
+  await expect(read(session)).rejects.toMatchObject({
+    code: "log_damaged",
+    message: expect.stringContaining(path),
+    details: { path },
+  });
 });
 
 test("an offset behind the end is refused before anybody waits", async () => {
