@@ -1,16 +1,22 @@
 import type { OperationSpec } from "#contract/operations/operation-spec.ts";
 import type { OutputRange } from "#contract/operations/reading.ts";
 import type { Document, StreamItem } from "#contract/operations.ts";
+import { compress } from "./compression.ts";
 import { type EventStreamOptions, eventStream } from "./sse.ts";
 
 const PRIVATE = { "Cache-Control": "no-store" };
 
+export interface AnswerOptions extends EventStreamOptions {
+  /** What the client takes, of an answer that may be compressed. */
+  readonly compressible?: { readonly accepted: string | undefined } | undefined;
+}
+
 /** What a handler gave, as the row of its operation says that it is answered. */
-export function toResponse(
+export async function toResponse(
   { answers, status = 200 }: Pick<OperationSpec, "answers" | "status">,
   value: unknown,
-  options: EventStreamOptions,
-): Response {
+  options: AnswerOptions,
+): Promise<Response> {
   switch (answers) {
     case "stream":
       // The table and the handlers' types agree: see OperationAnswer.
@@ -22,11 +28,19 @@ export function toResponse(
       return bytesResponse(value as OutputRange);
     default:
       options.onEnd();
-      return new Response(JSON.stringify(value), {
-        status,
-        headers: { ...PRIVATE, "Content-Type": "application/json" },
-      });
+      return await jsonResponse(JSON.stringify(value), status, options);
   }
+}
+
+async function jsonResponse(
+  text: string,
+  status: number,
+  { compressible }: AnswerOptions,
+): Promise<Response> {
+  const headers = { ...PRIVATE, "Content-Type": "application/json" };
+  if (compressible === undefined) return new Response(text, { status, headers });
+  const { body, headers: more } = await compress(text, compressible.accepted);
+  return new Response(new Uint8Array(body), { status, headers: { ...headers, ...more } });
 }
 
 function streamResponse(

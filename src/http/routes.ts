@@ -12,6 +12,7 @@ import { type OperationName, operations } from "#contract/operations.ts";
 import { parseRequest } from "#contract/parse.ts";
 import { withoutSecrets } from "#contract/token.ts";
 import { toResponse } from "./answers.ts";
+import { isCompressible } from "./compression.ts";
 import {
   type Asked,
   describeFaultAt,
@@ -107,7 +108,7 @@ export function createRoutes(deps: RouteDeps): Hono<RouteEnv> {
 /** What is called at a path, and how it is answered. */
 interface Route {
   readonly name: string;
-  readonly spec: Pick<OperationSpec, "role" | "answers" | "status" | "input">;
+  readonly spec: Pick<OperationSpec, "http" | "role" | "answers" | "status" | "input">;
   find(caller: Caller | undefined): Handler;
 }
 
@@ -132,11 +133,13 @@ async function answer(
   if (spec.answers === "json" || spec.answers === "bytes") ending.signal.throwIfAborted();
   // Its bytes were lent for this one answer.
   if (spec.answers === "bytes") c.env.onSent?.(() => giveBack((value as OutputRange).bytes));
-  const response = toResponse(spec, value, {
+  const accepted = c.req.header("accept-encoding");
+  const response = await toResponse(spec, value, {
     clock: deps.clock,
     signal: ending.signal,
     onEnd: endOf(stack.move(), ending),
     onError: (error) => noteBroken(deps, c, error),
+    compressible: isCompressible(name, spec) ? { accepted } : undefined,
   });
   for (const [header, text] of headers) response.headers.append(header, text);
   if (c.req.raw.method !== "HEAD") return response;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { faults } from "#contract/faults.ts";
 import type { OperationSpec } from "#contract/operations/operation-spec.ts";
 import { type OperationName, operations } from "#contract/operations.ts";
+import { sendPlain } from "#test/harness/access-http.ts";
 import { ask, createPlace, type Place } from "#test/harness/access-world.ts";
 import { workerPath } from "#test/harness/agent-worker.ts";
 import { inline } from "#test/harness/agents.ts";
@@ -212,4 +213,24 @@ test("events are what their schema says", async () => {
   expect(events.length).toBeGreaterThan(1);
   for (const event of events)
     expect(operations["session.events"].output.safeParse(event).error?.issues).toBeUndefined();
+});
+
+test("a JSON answer comes compressed to a client that takes it, and output as it is", async () => {
+  const encodingOf = async (path: string, encoding: string) => {
+    const answer = await sendPlain(gateway.url, {
+      path,
+      headers: { Authorization: `Bearer ${gateway.token}`, "Accept-Encoding": encoding },
+    });
+    return answer.headers["content-encoding"];
+  };
+  expect(await encodingOf("/v1/openapi.json", "gzip, br")).toBe("br");
+  expect(await encodingOf("/v1/openapi.json", "gzip")).toBe("gzip");
+  expect(await encodingOf("/v1/openapi.json", "identity")).toBeUndefined();
+  const { session_id } = await gateway.get("session.create", {
+    kind: "command",
+    command: "seq 9999",
+  });
+  await gateway.get("session.wait", { session_id, for: "exit", timeout_ms: 10_000 });
+  expect(await encodingOf(`/v1/sessions/${session_id}/output`, "gzip, br")).toBeUndefined();
+  expect(await encodingOf("/v1/nothing", "gzip, br")).toBeUndefined();
 });
