@@ -31,6 +31,7 @@ const EXIT_CODES: Record<FaultCode, number> = {
   too_many: 6,
   queue_full: 6,
   internal: 1,
+  log_damaged: 1,
   unsupported: 12,
   unsupported_os: 12,
   model_failed: 13,
