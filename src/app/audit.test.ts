@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { LOCAL_WORKSPACE } from "#contract/ids.ts";
+import type { Session } from "#contract/session.ts";
 import { collect, openTestStore } from "#store/testing/test-store.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
-import { createAudit, createAuditOperations } from "./audit.ts";
+import { createAudit, createAuditOperations, createHostAudit } from "./audit.ts";
 
 const ann = { user_id: "ann", token_id: "tok_ann" };
 
@@ -28,6 +29,29 @@ test("what was done is written down with who did it, when and to what", async ()
       },
     ],
     cursor: null,
+  });
+});
+
+test("an end that a rule caused is written down once, with its reason, and a program's own end is not", () => {
+  using test = openTestStore();
+  const audit = createHostAudit(test.store, test.clock);
+  const exited_at = "2026-01-01T00:00:07.000Z";
+  const session = (reason: "idle_timeout" | "exited", more = {}) =>
+    ({
+      ...{ session_id: "ses_1", workspace_id: LOCAL_WORKSPACE, exited_at },
+      state: { kind: "exited", exit_code: 129, signal: "SIGHUP", reason, tail: 0, final: true },
+      ...more,
+    }) as unknown as Session;
+  audit.ended(session("exited"));
+  audit.ended(session("idle_timeout", { state: { kind: "running" }, exited_at: null }));
+  audit.ended(session("idle_timeout"));
+  audit.ended(session("idle_timeout"));
+  audit.ended(session("idle_timeout", { exited_at: "2026-01-01T00:00:09.000Z" }));
+  const { rows } = test.store.audit.list({ workspaces: "*", limit: 9 });
+  expect(rows.map(({ at }) => at)).toEqual(["2026-01-01T00:00:09.000Z", exited_at]);
+  expect(rows[1]).toMatchObject({
+    ...{ action: "session.ended", user_id: null, target_id: "ses_1" },
+    details: { reason: "idle_timeout", exit_code: 129, signal: "SIGHUP" },
   });
 });
 

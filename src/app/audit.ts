@@ -3,8 +3,10 @@ import { type Logger, silentLogger } from "#base/logger.ts";
 import { limits } from "#contract/limits.ts";
 import type { AuditAction } from "#contract/operations/audit.ts";
 import type { Operations } from "#contract/operations.ts";
+import type { Session } from "#contract/session.ts";
+import type { EndReason } from "#contract/session-state.ts";
 import type { WorkspaceScope } from "#contract/token.ts";
-import type { AuditDetails } from "#store/audit.ts";
+import type { AuditDetails, AuditFact } from "#store/audit.ts";
 import type { Store } from "#store/store.ts";
 import { type Caller, chooseWorkspace } from "./caller.ts";
 
@@ -22,6 +24,16 @@ export interface Audit {
   record(done: AuditedAction): void;
 }
 
+/** What no caller did: the host, by a rule or because a program asked it without a server. */
+export interface HostAudit {
+  /** One row for each end that a rule or a person caused, however often it is seen. */
+  ended(session: Session): void;
+  removed(session: Session): void;
+}
+
+/** Of a program that ended by itself, or never ran, the session's own state tells enough. */
+const OWN_ENDS: readonly EndReason[] = ["exited", "spawn_failed"];
+
 export function createAudit(
   store: Pick<Store, "audit">,
   clock: Clock,
@@ -37,6 +49,35 @@ export function createAudit(
       } catch (error) {
         log.error("an action could not be audited", { action, user_id, ...where, error });
       }
+    },
+  };
+}
+
+export function createHostAudit(
+  store: Pick<Store, "audit">,
+  clock: Clock,
+  log: Logger = silentLogger,
+): HostAudit {
+  const write = (fact: Pick<AuditFact, "at" | "action" | "details">, session: Session) => {
+    const { session_id: target_id, workspace_id } = session;
+    try {
+      store.audit.insertOnce({ ...fact, user_id: null, token_id: null, workspace_id, target_id });
+    } catch (error) {
+      log.error("an end could not be audited", { action: fact.action, target_id, error });
+    }
+  };
+  return {
+    ended: (session) => {
+      const { state, exited_at } = session;
+      if (state.kind !== "exited" || exited_at === null || OWN_ENDS.includes(state.reason)) return;
+      const { reason, exit_code, signal, detail } = state;
+      const details = { reason, exit_code, signal, ...(detail === undefined ? {} : { detail }) };
+      write({ at: exited_at, action: "session.ended", details }, session);
+    },
+    removed: (session) => {
+      const at = new Date(clock.now()).toISOString();
+      const { exited_at } = session;
+      write({ at, action: "session.removed", details: { exited_at } }, session);
     },
   };
 }

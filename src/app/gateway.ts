@@ -13,7 +13,7 @@ import type { Store } from "#store/store.ts";
 import type { TokenRow } from "#store/tokens.ts";
 import { createAgentOperations } from "./agent/agent.ts";
 import { type Agents, createAgents, interruptAgent } from "./agent/agents.ts";
-import { type Audit, createAudit, createAuditOperations } from "./audit.ts";
+import { type Audit, createAudit, createAuditOperations, createHostAudit } from "./audit.ts";
 import type { Caller } from "./caller.ts";
 import { createDirectoryOperations } from "./directory.ts";
 import { createGlanceOperations } from "./glance/glances.ts";
@@ -98,7 +98,7 @@ export function openGateway(deps: GatewayDeps): Gateway {
   // Nothing below fails: threads and connections are opened when somebody needs them.
   const owned = new AsyncDisposableStack();
   const { store, clock, log } = deps;
-  const board = new SessionBoard(clock, log);
+  const board = new SessionBoard(clock, log, createHostAudit(store, clock, log));
   let reconnect: Disposable | undefined;
   owned.defer(() => reconnect?.[Symbol.dispose]());
   const link: HostLink & Disposable = owned.use(

@@ -38,6 +38,8 @@ export interface AuditQuery extends PageQuery {
 export interface AuditRecords {
   /** Forgets the oldest beyond the limit. */
   insert(fact: AuditFact): void;
+  /** The same, unless there is a row of this action, target and time already. */
+  insertOnce(fact: AuditFact): void;
   list(query: AuditQuery): Page<AuditEntry>;
 }
 
@@ -59,20 +61,22 @@ const AuditRow = z
 
 export function createAuditRecords(deps: TableDeps): AuditRecords {
   const { database } = deps;
+  const insert = (fact: AuditFact) => insertFact(deps, fact);
+  const has = ({ action, target_id, at }: AuditFact) =>
+    database.number(
+      `SELECT EXISTS (SELECT 1 FROM audit
+       WHERE target_id = :target_id AND action = :action AND at = :at)`,
+      { action, target_id, at },
+    ) === 1;
   return {
-    insert: ({ details, ...fact }) =>
+    insert,
+    insertOnce: (fact) => {
+      // Mostly it is there, and to find that out takes no lock.
+      if (has(fact)) return;
       database.transaction(() => {
-        database.run(
-          `INSERT INTO audit (at, action, user_id, token_id, workspace_id, target_id, details)
-           VALUES (:at, :action, :user_id, :token_id, :workspace_id, :target_id, :details)`,
-          { ...fact, details: JSON.stringify(harmless(details)) },
-        );
-        // Positions have no holes, so this counts.
-        database.run(
-          "DELETE FROM audit WHERE position <= (SELECT max(position) FROM audit) - :most",
-          { most: limits.audit_rows },
-        );
-      }),
+        if (!has(fact)) insert(fact);
+      });
+    },
     list: ({ workspaces, workspace_id, user_id, action, target_id, ...page }) =>
       listPage(
         deps,
@@ -89,6 +93,20 @@ export function createAuditRecords(deps: TableDeps): AuditRecords {
         },
       ),
   };
+}
+
+function insertFact({ database }: TableDeps, { details, ...fact }: AuditFact): void {
+  database.transaction(() => {
+    database.run(
+      `INSERT INTO audit (at, action, user_id, token_id, workspace_id, target_id, details)
+       VALUES (:at, :action, :user_id, :token_id, :workspace_id, :target_id, :details)`,
+      { ...fact, details: JSON.stringify(harmless(details)) },
+    );
+    // Positions have no holes, so this counts.
+    database.run("DELETE FROM audit WHERE position <= (SELECT max(position) FROM audit) - :most", {
+      most: limits.audit_rows,
+    });
+  });
 }
 
 function harmless(details: AuditDetails): AuditDetails {

@@ -399,3 +399,38 @@ test("the audit says who opened, attached, wrote, resized, took over and closed,
   expect(entries.every(({ at }) => Math.abs(Date.parse(at) - Date.now()) < 60_000)).toBe(true);
   expect(JSON.stringify(entries)).not.toMatch(/typed-by/);
 });
+
+test("every end that a rule or a person caused is in the audit with its reason", async () => {
+  await using served = await openTestGateway();
+  const create = (more: object) =>
+    served.get("session.create", { kind: "terminal", argv: ["/bin/cat"], ...more });
+  const idle = await create({ idle_timeout_ms: 100 });
+  const short = await create({ lifetime_ms: 100 });
+  const parent = await create({});
+  const child = await create({ parent_session_id: parent.session_id });
+  const own = await served.get("session.create", { kind: "command", command: "exit 3" });
+  const reasonsOf = async ({ session_id }: { readonly session_id: string }) => {
+    const { entries } = await served.get("audit.list", { target_id: session_id });
+    return entries
+      .filter(({ action }) => action === "session.ended")
+      .map(({ details }) => details.reason);
+  };
+  await served.get("session.close", { session_id: parent.session_id });
+  const expected = [
+    [idle, "idle_timeout"],
+    [short, "lifetime_timeout"],
+    [parent, "user_requested"],
+    [child, "parent_closed"],
+  ] as const;
+  for (const [session, reason] of expected)
+    await waitFor(`${reason} in the audit`, async () =>
+      (await reasonsOf(session)).includes(reason),
+    );
+  await served.get("session.wait", { session_id: own.session_id, for: "exit", timeout_ms: 10_000 });
+  expect(await reasonsOf(own)).toEqual([]);
+  await served.get("session.close", { session_id: idle.session_id, purge: true });
+  await waitFor("the removal in the audit", async () => {
+    const { entries } = await served.get("audit.list", { target_id: idle.session_id });
+    return entries.some(({ action }) => action === "session.removed");
+  });
+});

@@ -11,6 +11,8 @@ export const ACTION_WORDS: Readonly<Record<AuditAction, string>> = {
   "session.signalled": "sent a signal",
   "session.taken_over": "took the reins",
   "session.closed": "closed the session",
+  "session.ended": "ended the session",
+  "session.removed": "removed the session",
   "agent.created": "started an agent",
   "agent.sent": "spoke to the agent",
   "agent.interrupted": "interrupted the agent",

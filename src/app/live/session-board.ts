@@ -1,3 +1,4 @@
+import type { HostAudit } from "#app/audit.ts";
 import type { Clock } from "#base/clock.ts";
 import { Emitter } from "#base/emitter.ts";
 import type { Logger } from "#base/logger.ts";
@@ -22,11 +23,13 @@ export class SessionBoard {
   readonly changes: Emitter<BoardChange>;
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #audit: HostAudit | undefined;
   #known = new Map<string, Session>();
 
-  constructor(clock: Clock, log: Logger) {
+  constructor(clock: Clock, log: Logger, audit?: HostAudit) {
     this.#clock = clock;
     this.#log = log;
+    this.#audit = audit;
     this.changes = new Emitter((error) => log.error("a listener failed", { error }));
   }
 
@@ -44,7 +47,11 @@ export class SessionBoard {
             limit: limits.list_most,
             ...(cursor === undefined ? {} : { cursor }),
           });
-        for (const session of page.sessions) this.#known.set(session.session_id, session);
+        for (const session of page.sessions) {
+          this.#known.set(session.session_id, session);
+          // It may have ended while this gateway was not there.
+          this.#audit?.ended(session);
+        }
         cursor = page.cursor;
       }
     } catch (error) {
@@ -60,6 +67,7 @@ export class SessionBoard {
     if (session === null) {
       this.#known.delete(sessionId);
       if (before === undefined) return;
+      this.#audit?.removed(before);
       const event = {
         type: "session.removed",
         at: this.#now(),
@@ -69,6 +77,7 @@ export class SessionBoard {
       return;
     }
     this.#known.set(sessionId, session);
+    this.#audit?.ended(session);
     const event = { type: nameChange(before, session), at: this.#now(), session };
     this.changes.emit({ workspace_id: session.workspace_id, event });
   }

@@ -11,6 +11,8 @@ export const AuditAction = z.enum([
   "session.signalled",
   "session.taken_over",
   "session.closed",
+  "session.ended",
+  "session.removed",
   "agent.created",
   "agent.sent",
   "agent.interrupted",
