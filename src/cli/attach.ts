@@ -30,7 +30,9 @@ export async function run(argv: readonly string[]): Promise<number> {
     return await attachThere({ remote, token, word, since, isViewer, takeover });
   }
   using local = await openLocal();
-  const session = await findTarget(createTargetPlace(local.operations), word);
+  const session = await findTarget(createTargetPlace(local.operations), word, {
+    isFollowed: true,
+  });
   if (session.kind === "agent") {
     const { canChat } = await import("./chat/chat.ts");
     if (canChat()) return await attachAgent(session, { isViewer });

@@ -32,7 +32,9 @@ export async function run(argv: readonly string[]): Promise<number> {
     return 0;
   }
   using local = await openLocal();
-  const { session_id } = await findTarget(createTargetPlace(local.operations), word);
+  const { session_id } = await findTarget(createTargetPlace(local.operations), word, {
+    isFollowed: isFollowing,
+  });
   using watch = await local.host.watch(session_id);
   using source = openOutput(local.dir.sessions, session_id);
   const first = source.first();

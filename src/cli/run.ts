@@ -8,6 +8,7 @@ import { readEventHooks } from "./hooks/event-hook.ts";
 import { openRunHooks } from "./hooks/run-hooks.ts";
 import { parseOptions, parseSeconds, splitCommand } from "./options.ts";
 import { runPiped } from "./piped.ts";
+import { markNesting } from "./place/enclosing.ts";
 import { LISTEN_VALUED, listenOptions, pickListenFlags } from "./place/listen-options.ts";
 import type { PendingListener } from "./place/start-listener.ts";
 import { findTaskPlaces } from "./place/task-places.ts";
@@ -75,6 +76,7 @@ async function runCommand(argv: readonly string[]): Promise<number> {
     return await runThere({ remote, request, hooks, isDetached, isAttached, json, forwardsInput });
   }
   using listener = await openListenerFor(values);
+  markNesting(process.env, { isShown: !isDetached });
   using local = await openLocal(await findTaskPlaces(values.task));
   const session = await local.operations["session.create"](request);
   await listener?.serve(session.session_id);

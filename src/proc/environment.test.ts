@@ -39,11 +39,12 @@ describe("a child's environment", () => {
     });
   });
 
-  test("takes no name of ours from anybody, but where the data is", () => {
+  test("takes no name of ours from a caller but where the data is and what shows it", () => {
     const env = buildEnvironment({
       base: {
         REINS_TOKEN: "secret",
         REINS_HOME: "/data",
+        REINS_OUTER_SESSIONS: "ses_a:ses_b",
         REINS_SESSION_ID: "ses_outer",
         REINS_AGENT: "1",
         REINS_USER_ID: "usr_root",
@@ -53,6 +54,7 @@ describe("a child's environment", () => {
     });
     expect(env).toEqual({
       REINS_HOME: "/data",
+      REINS_OUTER_SESSIONS: "ses_a:ses_b",
       REINS_SESSION_ID: "ses_1",
       REINS_WORKSPACE_ID: "wsp_1",
     });

@@ -15,8 +15,8 @@ export interface EnvironmentParts {
 }
 
 const OURS = /^REINS_/;
-/** Where the data is, so that `reins` inside a session finds the same host. It is a path, not a secret. */
-const KEPT = new Set(["REINS_HOME"]);
+/** Where the data is, so that `reins` inside a session finds the same host; which sessions show this one. No secrets. */
+const KEPT = new Set(["REINS_HOME", "REINS_OUTER_SESSIONS"]);
 /** For a daemon itself; see guard-memory.ts. */
 const OF_DAEMONS = new Set(["REINS_DUMPABLE"]);
 

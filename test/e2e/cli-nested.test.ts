@@ -66,3 +66,19 @@ test.concurrent("many commands that start at once find one host", async () => {
   expect(results.map(({ stdout }) => stdout)).toEqual(["0\n", "1\n", "2\n", "3\n", "4\n", "5\n"]);
   expect(await reins.sessions()).toHaveLength(6);
 });
+
+test.concurrent("attach refuses the session that it runs in", async () => {
+  await using reins = await openReins();
+  const words = ["attach", "attach $REINS_SESSION_ID", "logs -f latest", "watch --to $$"];
+  // The last one is a shell inside the outer one, which is shown there.
+  const inner = `reins attach $REINS_SESSION_ID; echo is $?; reins run -- sh -c 'reins logs -f '$REINS_SESSION_ID; echo nested $?`;
+  const script = `${words.map((word) => `reins ${word}; echo is $?`).join("; ")}; ${inner}; exec sleep 1000`;
+  const id = await reins.detach(["--tty", "--", "sh", "-c", script]);
+  const printed = await waitFor("all were refused", async () => {
+    const { stdout } = await reins.run(["logs", id]);
+    return stdout.includes("nested ") ? stdout : undefined;
+  });
+  const codes = [...printed.matchAll(/(?:is|nested) (\d+)/g)].map(([, code]) => code);
+  expect(codes).toEqual(["8", "5", "8", "5", "5", "5"]);
+  expect(printed.match(/cannot show/g)).toHaveLength(4);
+});

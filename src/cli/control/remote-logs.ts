@@ -20,7 +20,7 @@ export interface RemoteLogs {
 export async function printRemoteLogs(logs: RemoteLogs): Promise<void> {
   const { remote, isFollowing, json, signal } = logs;
   await using place = await openRemotePlace({ ...choosePlace({ remote }), remote });
-  const session = await findTarget(place, logs.word);
+  const session = await findTarget(place, logs.word, { isFollowed: isFollowing });
   const output: PrintedOutput = {
     ...{ first: session.first_offset, tail: session.tail },
     read: (from, to) => readBytes(place, session, { from, to }),

@@ -1,6 +1,6 @@
 import { openPlace, type Place } from "#cli/place/place.ts";
 import { choosePlace } from "#cli/place/records.ts";
-import { findTarget } from "#cli/place/target.ts";
+import { findTarget, type TargetOptions } from "#cli/place/target.ts";
 import type { Session } from "#contract/session.ts";
 
 /** Of every command that does something with one session. */
@@ -21,10 +21,13 @@ export interface Target extends AsyncDisposable {
   readonly session: Session;
 }
 
-export async function openTarget({ to, remote }: TargetValues): Promise<Target> {
+export async function openTarget(
+  { to, remote }: TargetValues,
+  options: TargetOptions = {},
+): Promise<Target> {
   await using stack = new AsyncDisposableStack();
   const place = stack.use(await openPlace(choosePlace({ to, remote })));
-  const session = await findTarget(place, to);
+  const session = await findTarget(place, to, options);
   const owned = stack.move();
   return { place, session, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

@@ -22,7 +22,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   using interrupted = onInterrupt();
   const { signal } = interrupted;
   try {
-    await using target = await openTarget({ ...values, to: word });
+    await using target = await openTarget({ ...values, to: word }, { isFollowed: true });
     const { place, session } = target;
     notice(`watching ${session.session_id}; Ctrl-C leaves`);
     const from = since === "tail" ? session.events_tail : since;

@@ -4,6 +4,7 @@ import { Fault } from "#contract/fault.ts";
 import type { OperationInput, OperationOutput } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
 import type { RunRecord } from "#registry/run-record.ts";
+import { markNesting } from "./enclosing.ts";
 import { findSession, findTarget, type TargetPlace } from "./target.ts";
 
 interface Given {
@@ -12,6 +13,7 @@ interface Given {
   readonly pid?: number;
   readonly isLive?: boolean;
   readonly isChild?: boolean;
+  readonly parent?: string;
   readonly kind?: Session["kind"];
 }
 
@@ -49,14 +51,16 @@ function createPlace(given: readonly Given[], address?: string): TargetPlace {
   };
 }
 
-function createSession({ end, pid, isLive = true, isChild = false, kind }: Given): Session {
+function createSession(given: Given): Session {
+  const { end, pid, isLive = true, isChild = false, kind } = given;
+  const { parent = isChild ? "parent" : undefined } = given;
   // Only what a look for a target looks at.
   return {
     session_id: idOf(end),
     pid: pid ?? null,
     kind: kind ?? "command",
     state: { kind: isLive ? "running" : "exited" },
-    parent_session_id: isChild ? idOf("parent") : null,
+    parent_session_id: parent === undefined ? null : idOf(parent),
   } as Session;
 }
 
@@ -240,4 +244,63 @@ test("every word finds a session that it names, or is refused as a miss or as am
       else expect(outcome).toContain(text);
     }),
   );
+});
+
+describe("inside a session", () => {
+  const given = [
+    { end: "inner", pid: 7, parent: "middle" },
+    { end: "middle", parent: "agent" },
+    { end: "agent" },
+    { end: "shown" },
+    { end: "other", pid: 8 },
+  ];
+  const env = { REINS_SESSION_ID: idOf("inner"), REINS_OUTER_SESSIONS: idOf("shown") };
+  const follow = async (word?: string, place = createPlace(given)) =>
+    (await findTarget(place, word, { records: () => [], isFollowed: true, env })).session_id;
+
+  test("the newest run is another one than those that show what the command prints", async () => {
+    expect(await follow()).toBe(idOf("other"));
+    const none = findTarget(createPlace(given.slice(0, 4)), "latest", { env });
+    await expect(none).rejects.toMatchObject({
+      code: "run_not_found",
+      message: expect.stringContaining(`nothing is running but ${idOf("inner")}`),
+    });
+  });
+
+  test.each([
+    ["the session itself", "inner"],
+    ["its pid", "7"],
+    ["the session that started it", "middle"],
+    ["the agent that started that one", "agent"],
+    ["the session in whose terminal it is shown", "shown"],
+  ])("%s cannot be followed", async (_title, word) => {
+    await expect(follow(word)).rejects.toMatchObject({
+      code: "conflict",
+      message: expect.stringMatching(/^cannot show ses_0+\w+ here: .* name another session/),
+    });
+  });
+
+  test("others can be followed, and its own session can be meant by what only looks", async () => {
+    expect(await follow("other")).toBe(idOf("other"));
+    const own = await findTarget(createPlace(given), "inner", { env });
+    expect(own.session_id).toBe(idOf("inner"));
+  });
+
+  test("a place that does not know the session refuses it by its name alone", async () => {
+    const elsewhere = createPlace([{ end: "shown" }, { end: "other" }], "http://there");
+    expect(await follow(undefined, elsewhere)).toBe(idOf("other"));
+    await expect(follow("shown", elsewhere)).rejects.toMatchObject({ code: "conflict" });
+  });
+
+  test("a run that is shown here is inside of this session, a detached one is not", () => {
+    const shown: NodeJS.ProcessEnv = { ...env };
+    markNesting(shown, { isShown: true });
+    expect(shown.REINS_OUTER_SESSIONS).toBe(`${idOf("shown")}:${idOf("inner")}`);
+    const detached: NodeJS.ProcessEnv = { ...env };
+    markNesting(detached, { isShown: false });
+    expect(detached.REINS_OUTER_SESSIONS).toBeUndefined();
+    const outside: NodeJS.ProcessEnv = {};
+    markNesting(outside, { isShown: true });
+    expect(outside).toEqual({});
+  });
 });

@@ -8,6 +8,7 @@ import type { RunRecord } from "#registry/run-record.ts";
 import { SESSION_ID } from "#registry/run-record.ts";
 import { findByAddress, isRun } from "#registry/runs.ts";
 import { normalizeAddress, parseTarget } from "#registry/target-word.ts";
+import { findEnclosing, refuseEnclosing } from "./enclosing.ts";
 import { listRecords } from "./records.ts";
 
 type Lookup = "session.list" | "session.get";
@@ -22,6 +23,10 @@ export interface TargetPlace {
 export interface TargetOptions {
   /** Of runs of this machine that have an address. */
   readonly records?: () => readonly RunRecord[];
+  /** The command prints what the session prints from now on, so it must not be one that shows this command's output. */
+  readonly isFollowed?: boolean;
+  /** Says which session this command runs in. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 /** Ids that an ambiguity lists. */
@@ -31,7 +36,7 @@ const HOW = "reins run -- COMMAND starts one";
 /**
  * The session that somebody means, for every command:
  *
- *   nothing, `latest`   the newest live run
+ *   nothing, `latest`   the newest live run, but for the session that this command runs in
  *   a number            the live session whose child has exactly this pid
  *   http(s)://…         the run that is served there; of a server with several runs none in particular
  *   anything else       an id, else a part of one: of the live runs, and where none has it, of all sessions
@@ -43,10 +48,25 @@ export async function findTarget(
   word: string | undefined,
   options: TargetOptions = {},
 ): Promise<Session> {
+  const enclosing = await findEnclosing(place, options.env ?? process.env);
+  const session = await findMeant(place, word, { ...options, enclosing });
+  if (options.isFollowed === true) refuseEnclosing(session, enclosing);
+  return session;
+}
+
+interface Search extends TargetOptions {
+  readonly enclosing: ReadonlySet<string>;
+}
+
+async function findMeant(
+  place: TargetPlace,
+  word: string | undefined,
+  options: Search,
+): Promise<Session> {
   const target = parseTarget(word);
   switch (target.kind) {
     case "latest":
-      return await findLatest(place);
+      return await findLatest(place, options.enclosing);
     case "pid":
       return await findByPid(place, target.pid);
     case "address":
@@ -88,12 +108,15 @@ export function createTargetPlace(operations: Pick<SessionOperations, Lookup>): 
   };
 }
 
-async function findLatest(place: TargetPlace): Promise<Session> {
+async function findLatest(place: TargetPlace, enclosing: ReadonlySet<string>): Promise<Session> {
   for await (const session of listSessions(place, { state: "live" }))
-    if (isRun(session)) return session;
+    if (isRun(session) && !enclosing.has(session.session_id)) return session;
+  const [own] = enclosing;
   throw new Fault(
     "run_not_found",
-    "nothing is running; start something with: reins run -- COMMAND",
+    own === undefined
+      ? "nothing is running; start something with: reins run -- COMMAND"
+      : `nothing is running but ${own}, in which this command runs; start something with: reins run -- COMMAND`,
   );
 }
 

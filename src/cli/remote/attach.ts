@@ -18,7 +18,7 @@ export interface RemoteAttach {
 export async function attachThere(wanted: RemoteAttach): Promise<number> {
   const { isViewer, takeover } = wanted;
   await using place = await openRemotePlace(wanted);
-  const session = await findTarget(place, wanted.word);
+  const session = await findTarget(place, wanted.word, { isFollowed: true });
   const { session_id } = session;
   if (session.kind === "agent") {
     const { canChat } = await import("#cli/chat/chat.ts");
