@@ -23,6 +23,9 @@ export interface ShownChat {
 }
 
 export function showChat(screen: ChatScreen): ShownChat {
+  // Ink takes raw mode after it has drawn. Until then the terminal turns an Enter into a line feed, which the editor
+  // takes for a new line of the message.
+  process.stdin.setRawMode(true);
   const app = render(h(App, screen), {
     exitOnCtrlC: false,
     patchConsole: false,
