@@ -1,6 +1,7 @@
 import { openSync, writeFileSync } from "node:fs";
 import type { Clock } from "#base/clock.ts";
 import { errnoOf } from "#base/errno.ts";
+import type { Adopted } from "#proc/adopted.ts";
 import type { Child, ChildListener, ChildSpec, Spawner } from "#proc/child.ts";
 import { checkSpec, resolveExecutable, spawnFault } from "#proc/executable.ts";
 import { identify } from "#proc/identity.ts";
@@ -8,7 +9,6 @@ import { ProcessChild } from "#proc/process-child.ts";
 import type { ProcessTable } from "#proc/process-table.ts";
 import type { TreeEnder } from "#proc/tree-ender.ts";
 import { withUmask } from "#proc/umask.ts";
-import type { Adopted } from "./adopted.ts";
 import type { Cgroup, Cgroups } from "./cgroup.ts";
 import { Descriptor } from "./descriptor.ts";
 import { joinCgroup } from "./join-cgroup.ts";

@@ -1,11 +1,11 @@
 import { limits } from "#contract/limits.ts";
+import { createAdopted } from "#proc/adopted.ts";
 import { readBootId } from "#proc/identity.ts";
 import type { ProcessTable } from "#proc/process-table.ts";
 import { describeSurvivor, sendSignal } from "#proc/signal-process.ts";
 import { SpareDescriptor } from "#proc/spare-descriptor.ts";
 import type { OpenSpawner, SpawnerOptions } from "#proc/spawner.ts";
 import { TreeEnder } from "#proc/tree-ender.ts";
-import { createAdopted } from "./adopted.ts";
 import { leaveSessionCgroup, openCgroups } from "./cgroup.ts";
 import { endLeftovers } from "./end-leftovers.ts";
 import { openLibc } from "./libc.ts";

@@ -1,10 +1,10 @@
+import type { Adopted } from "#proc/adopted.ts";
 import { findProcess, isDead, type ProcessStat } from "#proc/identity.ts";
 import { type ProcessTable, readMarks, type Snapshot } from "#proc/process-table.ts";
 import { sendSignal } from "#proc/signal-process.ts";
 import { findTree, type TreeMarks } from "#proc/tree.ts";
 import type { TreeEnder } from "#proc/tree-ender.ts";
 import { TreeHandle } from "#proc/tree-handle.ts";
-import type { Adopted } from "./adopted.ts";
 import type { Cgroup } from "./cgroup.ts";
 
 export interface SessionTreeDeps {

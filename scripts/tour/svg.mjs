@@ -1,4 +1,4 @@
-// A recording (asciicast 2) as a picture that moves: node scripts/docs-svg.mjs tour.cast tour.svg
+// A recording (asciicast 2) as a picture that moves: node scripts/tour/svg.mjs tour.cast tour.svg
 // Every distinct line is drawn once; a frame is a column of references to lines, and the picture steps from one column to
 // the next. No script, so it moves where scripts are not allowed; who wishes for less motion sees the last frame.
 import { readFileSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Writes docs/images/tour.svg: node scripts/docs-tour.mjs. The terminal that it shows is a session of Reins; what is typed
+// Writes docs/images/tour.svg: node scripts/tour/tour.mjs. The terminal that it shows is a session of Reins; what is typed
 // into it goes through `reins proto`, and the picture is made of its `reins export --format asciicast`. The commands in it
 // are a Reins of their own, with another data directory.
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { openReins, succeed } from "#test/harness/reins.ts";
-import { drawRecording } from "./docs-svg.mjs";
+import { drawRecording } from "./svg.mjs";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
 const KEY_MS = 30;
 /** Time to read what has come. */
 const READ_MS = 1200;
