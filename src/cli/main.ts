@@ -1,3 +1,5 @@
+import { systemClock } from "#base/clock.ts";
+import { guardLater } from "#proc/guard-memory.ts";
 import type { CommandSpec } from "./command-spec.ts";
 import { commands } from "./commands.ts";
 import { exitCodeOf, sayFault } from "./exit.ts";
@@ -19,6 +21,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   const spec = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (spec === undefined) return await refuseName(name);
   if (await wantsHelp(spec, rest)) return await showHelp(name);
+  using _guard = guardLater(systemClock, process.env);
   try {
     const { run } = await spec.load();
     return await run(rest);

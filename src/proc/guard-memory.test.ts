@@ -1,6 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { ManualClock } from "#base/manual-clock.ts";
+import { GUARD_AFTER_MS, guardLater } from "./guard-memory.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const NOBODY = 65534;
@@ -65,4 +67,16 @@ test("a process that is to be debugged stays readable", () => {
     REINS_DUMPABLE: "1",
   });
   expect(printed).toBe("secret\n");
+});
+
+test("a command that stays guards its memory, one that has ended by then does not", () => {
+  const clock = new ManualClock();
+  const guarded: unknown[] = [];
+  const guard = async (env: Record<string, string | undefined>) => void guarded.push(env.NAME);
+  using _stays = guardLater(clock, { NAME: "attach" }, guard);
+  guardLater(clock, { NAME: "ps" }, guard)[Symbol.dispose]();
+  clock.advance(GUARD_AFTER_MS - 1);
+  expect(guarded).toEqual([]);
+  clock.advance(1);
+  expect(guarded).toEqual(["attach"]);
 });

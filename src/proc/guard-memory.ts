@@ -1,3 +1,5 @@
+import type { Clock } from "#base/clock.ts";
+
 type Variables = Record<string, string | undefined>;
 
 /** Lets debuggers and profilers of the same user attach; what they can read, every program of that user can. */
@@ -12,6 +14,17 @@ export async function guardMemory(env: Variables): Promise<void> {
   if (process.platform !== "linux" || env[DUMPABLE] === "1") return;
   const { openLibc } = await import("./linux/libc.ts");
   openLibc().forbidDump();
+}
+
+/** Long enough that a short command has ended: to load what guards the memory would cost it a tenth of its time. */
+export const GUARD_AFTER_MS = 200;
+
+/** For a command that may stay for hours, with the user's environment and the keys that are in it. */
+export function guardLater(clock: Clock, env: Variables, guard = guardMemory): Disposable {
+  return clock.timer(GUARD_AFTER_MS, () => {
+    // A kernel that refuses it leaves the command as readable as the shell that started it.
+    guard(env).catch(() => undefined);
+  });
 }
 
 /** Whether only root can read our memory and environment; false where the system cannot say. */
