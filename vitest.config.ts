@@ -27,6 +27,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "e2e",
+          isolate: false,
           include: ["test/e2e/**/*.test.ts"],
           exclude: ["test/e2e/page/**"],
           globalSetup: "test/harness/packaged.ts",

@@ -2,8 +2,11 @@ import { expect, test } from "vitest";
 import { WorkspaceId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
 import { waitFor } from "#test/harness/eventually.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { openModelTerminals } from "#test/harness/model-terminal.ts";
 import { isAlive } from "#test/harness/processes.ts";
+
+const leaseTerminals = leaseForFile(openModelTerminals);
 
 /** Prints in hex what it reads; `m` and `n` switch application cursor keys on and off, `p` bracketed paste. */
 const READER = `
@@ -17,7 +20,7 @@ process.stdout.write("ready:");
 const reader = `${JSON.stringify(process.execPath)} -e '${READER}'`;
 
 test("a shell is opened where nothing else is said, marked as an agent's, in the caller's environment", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call, workDir } = terminals;
   const env = { GREETING: "hi there" };
   const opened = await call("terminal_open", { env, label: "my shell", cols: 90, rows: 20 });
@@ -43,7 +46,7 @@ test("a shell is opened where nothing else is said, marked as an agent's, in the
 });
 
 test("what a program shows first is there when it is opened, and also what it left", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call } = terminals;
   const command = "printf 'one '; sleep 0.1; printf two; exit 3";
   const opened = await call("terminal_open", { command });
@@ -66,13 +69,13 @@ test.each([
   [{ workdir: "/does/not/exist" }, "spawn_failed"],
   [{ command: " " }, "invalid_request"],
 ])("%j opens nothing", async (input, code) => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   await expect(terminals.call("terminal_open", input)).rejects.toMatchObject({ code });
   expect((await terminals.call("session_list", {})).sessions).toEqual([]);
 });
 
 test("arrow keys follow the mode that the program is in now", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call } = terminals;
   const { terminal_id } = await call("terminal_open", { command: reader });
   await call("terminal_wait", { terminal_id, for: "text", text: "ready" });
@@ -89,7 +92,7 @@ test("arrow keys follow the mode that the program is in now", async () => {
 });
 
 test("a paste is marked only for a program that asked for it", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call } = terminals;
   const { terminal_id } = await call("terminal_open", { command: reader });
   await call("terminal_wait", { terminal_id, for: "text", text: "ready" });
@@ -106,7 +109,7 @@ test("a paste is marked only for a program that asked for it", async () => {
 });
 
 test("an unknown key is named, and nothing is typed", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call } = terminals;
   const { terminal_id, offset } = await call("terminal_open", { command: "cat" });
   const typing = { terminal_id, text: "hello", keys: ["enter", "hyper+x"] };
@@ -122,7 +125,7 @@ test("an unknown key is named, and nothing is typed", async () => {
 });
 
 test("the screen is shown once the program is quiet, and at once if so wished", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call } = terminals;
   const command =
     "stty -echo; echo ready; read x; for i in 1 2 3; do sleep 0.1; printf $i; done; read x";
@@ -135,12 +138,13 @@ test("the screen is shown once the program is quiet, and at once if so wished", 
 });
 
 test("what is opened, typed and closed is written down", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call, told } = terminals;
   const { terminal_id } = await call("terminal_open", { command: "cat" });
   await call("terminal_type", { terminal_id, text: "abc", settle: 0 });
   await call("terminal_close", { terminal_id });
-  expect(told.map(({ action, target_id }) => [action, target_id])).toEqual([
+  const ofIt = told.filter(({ target_id }) => target_id === terminal_id);
+  expect(ofIt.map(({ action, target_id }) => [action, target_id])).toEqual([
     ["session.opened", terminal_id],
     ["session.wrote", terminal_id],
     ["session.closed", terminal_id],
@@ -148,7 +152,7 @@ test("what is opened, typed and closed is written down", async () => {
 });
 
 test("two calls at once are typed one behind the other", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call } = terminals;
   const { terminal_id } = await call("terminal_open", { command: "stty -echo; echo ready; cat" });
   await call("terminal_wait", { terminal_id, for: "text", text: "ready" });
@@ -160,7 +164,7 @@ test("two calls at once are typed one behind the other", async () => {
 });
 
 test("a prompt is found with the blank before its cursor, and without", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call } = terminals;
   const { terminal_id } = await call("terminal_open", { command: "printf 'a\\r\\n>>> '; read x" });
   const shown = await call("terminal_wait", { terminal_id, for: "text", text: ">>> " });
@@ -177,7 +181,7 @@ test("a prompt is found with the blank before its cursor, and without", async ()
 });
 
 test("since tells the lines that differ from an earlier screen", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call } = terminals;
   const command =
     "printf 'top\\r\\nmiddle\\r\\nend'; read x; printf '\\033[2;1HMIDDLE\\033[3;1H\\033[K'; read x";
@@ -204,7 +208,7 @@ test("since tells the lines that differ from an earlier screen", async () => {
 });
 
 test("a text is looked for on the screen, not in what made it", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call } = terminals;
   const word = "x".repeat(70);
   const command = `printf 'gone\\033[2J\\033[HAB\\033[1;1HC\\033[2;1H${word}${word}'; read x`;
@@ -220,7 +224,7 @@ test("a text is looked for on the screen, not in what made it", async () => {
 });
 
 test("a wait says what it lacks, and a pattern that never ends stops only itself", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call } = terminals;
   const command = "printf '%060d' 0; read x";
   const { terminal_id } = await call("terminal_open", { command });
@@ -237,7 +241,7 @@ test("a wait says what it lacks, and a pattern that never ends stops only itself
 });
 
 test("a wait that is cancelled ends, the terminal goes on", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call } = terminals;
   const { terminal_id } = await call("terminal_open", { command: "cat" });
   for (const wish of [{ for: "exit" }, { for: "text", text: "never" }] as const) {
@@ -252,7 +256,7 @@ test("a wait that is cancelled ends, the terminal goes on", async () => {
 });
 
 test("closing ends everything that runs in it, and can be done again", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call } = terminals;
   const { terminal_id } = await call("terminal_open", {
     command: "sleep 1000 & echo pid $!; wait",
@@ -277,7 +281,7 @@ test("closing ends everything that runs in it, and can be done again", async () 
 });
 
 test("a terminal of another owner sounds like one that does not exist", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { terminal_id } = await terminals.call("terminal_open", { command: "cat" });
   const unknown = "ses_0000000000000000";
   const elsewhere = [WorkspaceId.parse("wsp_0123456789abcdef")];
@@ -303,7 +307,7 @@ test("a terminal of another owner sounds like one that does not exist", async ()
 });
 
 test("what a person controls is not typed into", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call, host } = terminals;
   const { terminal_id } = await call("terminal_open", { command: "cat" });
   const seat = { session_id: terminal_id, viewer: "ann", role: "controller" } as const;
@@ -319,7 +323,7 @@ test("what a person controls is not typed into", async () => {
 });
 
 test("what runs without a terminal is no terminal", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { session_id } = await terminals.host.create({ argv: ["cat"], stdin: true });
   await expect(
     terminals.as({})("terminal_screen", { terminal_id: session_id }),

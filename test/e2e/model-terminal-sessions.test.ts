@@ -1,10 +1,13 @@
 import { expect, test } from "vitest";
 import { WorkspaceId } from "#contract/ids.ts";
 import { waitFor } from "#test/harness/eventually.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { openModelTerminals } from "#test/harness/model-terminal.ts";
 
+const leaseTerminals = leaseForFile(openModelTerminals);
+
 test("sessions that the caller may see are listed, the newest first, and the rest is counted", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call, host } = terminals;
   const done = await host.create({ argv: ["true"], title: "done" });
   await host.output(done.session_id);
@@ -22,7 +25,7 @@ test("sessions that the caller may see are listed, the newest first, and the res
 });
 
 test("what a session printed is read from an offset on, cut in the middle", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call, host } = terminals;
   const { session_id } = await host.create({
     argv: ["sh", "-c", "seq 1 2000; printf '\\033[1mend\\033[0m'"],
@@ -47,7 +50,7 @@ test("what a session printed is read from an offset on, cut in the middle", asyn
 });
 
 test("of a session that runs, a character that is half there is read when it is whole", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call, host } = terminals;
   const { session_id } = await host.create({
     argv: ["sh", "-c", "printf 'a\\303'; read x; printf '\\251'; read y"],
@@ -67,7 +70,7 @@ test("of a session that runs, a character that is half there is read when it is 
 });
 
 test("a session is typed into, on a terminal and on a pipe", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call, host } = terminals;
   const script = 'read a; read b; echo "<$a|$b>"';
   for (const kind of ["terminal", "command"] as const) {
@@ -82,7 +85,7 @@ test("a session is typed into, on a terminal and on a pipe", async () => {
 });
 
 test("control of another is respected until it is taken", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call, host } = terminals;
   const { session_id } = await host.create({ kind: "terminal", argv: ["cat"] });
   const seat = { session_id, viewer: "ann", role: "controller" } as const;
@@ -102,7 +105,7 @@ test("control of another is respected until it is taken", async () => {
 });
 
 test("a wait ends in time, with what it lacked said before", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call, host } = terminals;
   const { session_id } = await host.create({ argv: ["sh", "-c", "echo hello; sleep 1000"] });
   await waitFor(
@@ -120,7 +123,7 @@ test("a wait ends in time, with what it lacked said before", async () => {
 });
 
 test("sessions of other workspaces do not exist", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { session_id } = await terminals.host.create({ argv: ["sleep", "1000"] });
   const call = terminals.as({ workspaces: [WorkspaceId.parse("wsp_0123456789abcdef")] });
   for (const asked of [

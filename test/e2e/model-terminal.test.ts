@@ -2,13 +2,16 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { openModelTerminals } from "#test/harness/model-terminal.ts";
+
+const leaseTerminals = leaseForFile(openModelTerminals);
 
 const AGENT = fileURLToPath(new URL("../harness/screen-agent.ts", import.meta.url));
 const openAgent = `${JSON.stringify(process.execPath)} ${JSON.stringify(AGENT)}`;
 
 test("vim is driven: a file is written with what was typed", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call, workDir } = terminals;
   writeFileSync(join(workDir, "note.txt"), "first\nsecond\n");
   const opened = await call("terminal_open", { command: "vi -u NONE -N -n -i NONE note.txt" });
@@ -30,7 +33,7 @@ test("vim is driven: a file is written with what was typed", async () => {
 });
 
 test("less is driven: pages, a search and the end", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call, workDir } = terminals;
   const lines = Array.from({ length: 300 }, (_, index) => `line number ${index + 1} of it`);
   writeFileSync(join(workDir, "long.txt"), `${lines.join("\n")}\n`);
@@ -59,7 +62,7 @@ test("less is driven: pages, a search and the end", async () => {
 });
 
 test("a REPL is driven: sums, a function over several lines, and its end", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call } = terminals;
   const { terminal_id } = await call("terminal_open", { command: "python3 -q -i" });
   await call("terminal_wait", { terminal_id, for: "regex", pattern: "^>>> ?$" });
@@ -78,7 +81,7 @@ test("a REPL is driven: sums, a function over several lines, and its end", async
 });
 
 test("a dialog is driven with arrow keys", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call, workDir } = terminals;
   const command =
     "dialog --stdout --menu 'Pick one' 15 40 3 a Apple b Banana c Cherry > picked; echo code $?";
@@ -97,7 +100,7 @@ test("a dialog is driven with arrow keys", async () => {
 });
 
 test("a full-screen agent is driven: a paste of two lines, and its answer", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call } = terminals;
   const { terminal_id } = await call("terminal_open", { command: openAgent });
   const hello = await call("terminal_wait", { terminal_id, for: "text", text: "╰──" });
@@ -117,7 +120,7 @@ test("a full-screen agent is driven: a paste of two lines, and its answer", asyn
 });
 
 test("what never stops to draw itself holds nobody up, and is interrupted", async () => {
-  await using terminals = await openModelTerminals();
+  await using terminals = await leaseTerminals();
   const { call } = terminals;
   const { terminal_id } = await call("terminal_open", { command: openAgent });
   await call("terminal_wait", { terminal_id, for: "text", text: "╰──" });

@@ -9,6 +9,7 @@ import { channels } from "#contract/channels.ts";
 import type { ScreenState, ScreenText } from "#contract/operations/screen.ts";
 import { openLogWriter } from "#log/log-writer.ts";
 import { listRecordings, type Recording, writeSession } from "#test/harness/recordings.ts";
+import { repeats } from "#test/harness/repeats.ts";
 import { visibleOf } from "#test/harness/screen-compare.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 import { CHECKPOINT_FILE } from "./checkpoint-file.ts";
@@ -18,7 +19,7 @@ import { SessionScreen } from "./session-screen.ts";
 const recordings = listRecordings();
 /** So that short recordings have several. */
 const CHECKPOINT_BYTES = 500;
-const OFFSETS = 16;
+const OFFSETS = repeats({ few: 4, full: 16 });
 
 test("there are at least 20 recordings", () => {
   expect(recordings.length).toBeGreaterThanOrEqual(20);

@@ -1,24 +1,18 @@
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createHostLink } from "#app/live/host-link.ts";
-import { SessionFeeds } from "#app/live/session-feeds.ts";
 import { WorkspaceId } from "#contract/ids.ts";
-import { limits } from "#contract/limits.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
-import { openTestHost, type TestHost } from "#test/harness/host.ts";
+import { openScreenSetting, openScreensOf } from "#test/harness/screen-setting.ts";
 import { createScreenOperations } from "./screen.ts";
-import { openScreens } from "./screens.ts";
 
 const MIB = 1024 * 1024;
-/** More than what a log retains goes through a real host and is drawn: long on a busy machine. */
-const EVICTION = { timeout: 240_000 };
 
 /** One for the tests that only look at a session of their own. */
-let setting: Awaited<ReturnType<typeof openSetting>>;
+let setting: Awaited<ReturnType<typeof openScreenSetting>>;
 beforeAll(async () => {
-  setting = await openSetting();
+  setting = await openScreenSetting();
 });
 afterAll(async () => await setting[Symbol.asyncDispose]());
 
@@ -129,78 +123,3 @@ test("lays a checkpoint down beside the log, and goes on from it in another proc
   await using third = openScreensOf(setting.host);
   expect(await third.screen({ session_id })).toMatchObject({ exact: false });
 });
-
-test(
-  "a session that was asked for stays exact while its old output is evicted",
-  EVICTION,
-  async () => {
-    await using warm = await openSetting({ warmStepBytes: 4 * MIB });
-    const line = "words ".repeat(12);
-    const { session_id } = await warm.open(
-      `printf '\\033]2;kept\\007'; while read x; do yes '${line}' | head -c 6000000; done`,
-    );
-    await waitFor("the title", async () => (await warm.screen({ session_id })).offset > 0);
-    const saved = join(warm.host.sessions, session_id, "screen.json");
-    const savedOffset = () => {
-      if (!existsSync(saved)) return 0;
-      return JSON.parse(readFileSync(saved, "utf8")).offset;
-    };
-    for (let tail = 0; tail < limits.output_retained_bytes + 16 * MIB; ) {
-      await warm.host.operations["session.input"]({ session_id, data: "\n" });
-      const due = tail + 6_000_000;
-      tail = await waitFor(
-        "the next part",
-        async () => {
-          const now = await warm.tail(session_id);
-          return now >= due && now;
-        },
-        EVICTION,
-      );
-      const isDrawn = () => savedOffset() > tail - 10 * MIB;
-      await waitFor("it to be drawn in the background", isDrawn, EVICTION);
-    }
-    expect(await warm.screen({ session_id })).toMatchObject({ exact: true, title: "kept" });
-    // One that nobody looked at meanwhile has a hole in its past.
-    rmSync(saved);
-    await using late = openScreensOf(warm.host);
-    expect(await late.screen({ session_id })).toMatchObject({ exact: false, title: "kept" });
-  },
-);
-
-async function openSetting(options: { readonly warmStepBytes?: number } = {}) {
-  await using stack = new AsyncDisposableStack();
-  const host = stack.use(await openTestHost());
-  const { feeds, screens, screen, ...rest } = stack.use(openScreensOf(host, options));
-  const owned = stack.move();
-  const tail = async (session_id: string) =>
-    (await host.operations["session.get"]({ session_id })).tail;
-  return {
-    ...rest,
-    host,
-    feeds,
-    screens,
-    screen,
-    tail,
-    open: (script: string, size: { readonly cols?: number; readonly rows?: number } = {}) =>
-      host.create({ kind: "terminal", argv: ["/bin/sh", "-c", `stty -echo; ${script}`], ...size }),
-    until: (session_id: string, text: string | undefined) =>
-      waitFor(`${text} on the screen`, async () => {
-        const found = await screen({ session_id });
-        if (text === undefined) return found.offset > 0;
-        return "lines" in found && found.lines.some((line) => line.includes(text));
-      }),
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
-}
-
-function openScreensOf(host: TestHost, options: { readonly warmStepBytes?: number } = {}) {
-  const feeds = new SessionFeeds(createHostLink(host.client), host.sessions);
-  const screens = openScreens({ feeds, sessionsFolder: host.sessions, ...options });
-  const operations = createScreenOperations({ feeds, screens }, createTestCaller());
-  return {
-    feeds,
-    screens,
-    screen: operations["session.screen"],
-    [Symbol.asyncDispose]: () => screens[Symbol.asyncDispose](),
-  };
-}

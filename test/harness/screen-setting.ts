@@ -1,0 +1,46 @@
+import { createHostLink } from "#app/live/host-link.ts";
+import { SessionFeeds } from "#app/live/session-feeds.ts";
+import { createScreenOperations } from "#app/screen/screen.ts";
+import { openScreens } from "#app/screen/screens.ts";
+import { createTestCaller } from "./caller.ts";
+import { waitFor } from "./eventually.ts";
+import { openTestHost, type TestHost } from "./host.ts";
+
+/** Screens of a real host. */
+export async function openScreenSetting(options: { readonly warmStepBytes?: number } = {}) {
+  await using stack = new AsyncDisposableStack();
+  const host = stack.use(await openTestHost());
+  const { feeds, screens, screen, ...rest } = stack.use(openScreensOf(host, options));
+  const owned = stack.move();
+  const tail = async (session_id: string) =>
+    (await host.operations["session.get"]({ session_id })).tail;
+  return {
+    ...rest,
+    host,
+    feeds,
+    screens,
+    screen,
+    tail,
+    open: (script: string, size: { readonly cols?: number; readonly rows?: number } = {}) =>
+      host.create({ kind: "terminal", argv: ["/bin/sh", "-c", `stty -echo; ${script}`], ...size }),
+    until: (session_id: string, text: string | undefined) =>
+      waitFor(`${text} on the screen`, async () => {
+        const found = await screen({ session_id });
+        if (text === undefined) return found.offset > 0;
+        return "lines" in found && found.lines.some((line) => line.includes(text));
+      }),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+export function openScreensOf(host: TestHost, options: { readonly warmStepBytes?: number } = {}) {
+  const feeds = new SessionFeeds(createHostLink(host.client), host.sessions);
+  const screens = openScreens({ feeds, sessionsFolder: host.sessions, ...options });
+  const operations = createScreenOperations({ feeds, screens }, createTestCaller());
+  return {
+    feeds,
+    screens,
+    screen: operations["session.screen"],
+    [Symbol.asyncDispose]: () => screens[Symbol.asyncDispose](),
+  };
+}
