@@ -74,7 +74,7 @@ function readKernel(path: string): string | undefined {
 
 async function hasCgroups(): Promise<boolean> {
   if (process.platform !== "linux") return false;
-  const { openCgroups } = await import("#proc/linux/cgroup.ts");
+  const { openCgroups } = await import("#proc/cgroup/cgroup.ts");
   using cgroups = openCgroups();
   return cgroups !== undefined;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { openCgroups } from "#proc/cgroup/cgroup.ts";
 import { livingOf, namedProcesses, openHost } from "#proc/fixtures/open-host.ts";
 import { identify, isAlive, readBootId } from "#proc/identity.ts";
-import { openCgroups } from "./cgroup.ts";
 
 const hidden = `(env -i setsid sh -c 'sh -c "echo hidden \\$\\$; exec sleep 1000 </dev/null >/dev/null 2>&1" &' &)`;
 const line = `trap '' HUP; ${hidden}; sleep 1000 & echo child $!; (setsid sh -c 'echo away $$; exec sleep 1000' &); echo leader $$; wait`;

@@ -1,9 +1,9 @@
 import type { Survivor } from "#contract/session-state.ts";
+import { killSessionCgroups } from "#proc/cgroup/cgroup.ts";
 import type { Leftover } from "#proc/child.ts";
 import { readBootId } from "#proc/identity.ts";
 import { findTree } from "#proc/tree.ts";
 import type { TreeEnder } from "#proc/tree-ender.ts";
-import { killSessionCgroups } from "./cgroup.ts";
 
 /** Their host is gone and with it the right moment to ask politely. */
 const GRACE_MS = 100;

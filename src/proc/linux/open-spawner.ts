@@ -1,12 +1,12 @@
 import { limits } from "#contract/limits.ts";
-import { createAdopted } from "#proc/adopted.ts";
+import { leaveSessionCgroup, openCgroups } from "#proc/cgroup/cgroup.ts";
 import { readBootId } from "#proc/identity.ts";
 import type { ProcessTable } from "#proc/process-table.ts";
 import { describeSurvivor, sendSignal } from "#proc/signal-process.ts";
 import { SpareDescriptor } from "#proc/spare-descriptor.ts";
 import type { OpenSpawner, SpawnerOptions } from "#proc/spawner.ts";
 import { TreeEnder } from "#proc/tree-ender.ts";
-import { leaveSessionCgroup, openCgroups } from "./cgroup.ts";
+import { createAdopted } from "./adopted.ts";
 import { endLeftovers } from "./end-leftovers.ts";
 import { openLibc } from "./libc.ts";
 import { openLimitMarks } from "./limit-marks.ts";

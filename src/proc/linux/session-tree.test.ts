@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { findOwnCgroup, openCgroups } from "#proc/cgroup/cgroup.ts";
 import { eventually } from "#proc/fixtures/deadline.ts";
 import { openGate } from "#proc/fixtures/gate.ts";
 import {
@@ -22,7 +23,6 @@ import {
   type ProcessIdentity,
   readText,
 } from "#proc/identity.ts";
-import { findOwnCgroup, openCgroups } from "./cgroup.ts";
 
 const SIZE = { cols: 80, rows: 24 };
 const modes = [

@@ -1,11 +1,11 @@
-import type { Adopted } from "#proc/adopted.ts";
+import type { Cgroup } from "#proc/cgroup/cgroup.ts";
 import { findProcess, isDead, type ProcessStat } from "#proc/identity.ts";
 import { type ProcessTable, readMarks, type Snapshot } from "#proc/process-table.ts";
 import { sendSignal } from "#proc/signal-process.ts";
 import { findTree, type TreeMarks } from "#proc/tree.ts";
 import type { TreeEnder } from "#proc/tree-ender.ts";
 import { TreeHandle } from "#proc/tree-handle.ts";
-import type { Cgroup } from "./cgroup.ts";
+import type { Adopted } from "./adopted.ts";
 
 export interface SessionTreeDeps {
   readonly marks: TreeMarks;

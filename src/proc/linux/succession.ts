@@ -1,10 +1,10 @@
 import type { Clock } from "#base/clock.ts";
-import type { Adopted } from "#proc/adopted.ts";
+import type { Cgroups } from "#proc/cgroup/cgroup.ts";
 import type { Child, ChildListener, HandedChild, HandedWiring } from "#proc/child.ts";
 import { ProcessChild, type Wiring } from "#proc/process-child.ts";
 import type { ProcessTable } from "#proc/process-table.ts";
 import type { TreeEnder } from "#proc/tree-ender.ts";
-import type { Cgroups } from "./cgroup.ts";
+import type { Adopted } from "./adopted.ts";
 import { errnoError, type Libc } from "./libc.ts";
 import type { LinuxWiringDeps } from "./linux-wiring.ts";
 import { adoptPipes } from "./open-pipes.ts";

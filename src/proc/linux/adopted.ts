@@ -1,4 +1,4 @@
-import { findProcess, isDead, listThreads, type ProcessStat, readText } from "./identity.ts";
+import { findProcess, isDead, listThreads, type ProcessStat, readText } from "#proc/identity.ts";
 
 /**
  * Finds members of a tree that fork and exit faster than the process table can be read. The host is the subreaper of
