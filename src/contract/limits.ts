@@ -78,6 +78,8 @@ export const limits = {
   duration_ms: 3650 * DAY_MS,
   host_idle_ms: 10 * MINUTE_MS,
   host_connections: 4096,
+  /** A host that has taken a connection says hello within this time, or it is stopped or stuck. */
+  host_hello_ms: 5 * SECOND_MS,
   steer_queue: 5,
   followup_queue: 20,
   message_chars: 256 * KIB,

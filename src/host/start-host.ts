@@ -6,6 +6,7 @@ import { asFault, Fault, type FaultBody, fromFaultBody } from "#contract/fault.t
 import { allowedForHost } from "#proc/environment.ts";
 import { type DataDir, openDataDir } from "./data-dir.ts";
 import { connectHost, type HostClient } from "./socket/client.ts";
+import { isHandingOver } from "./upgrade/hand-over-file.ts";
 
 export interface StartOptions {
   readonly dataDir: string;
@@ -60,7 +61,10 @@ async function findSettledHost(dir: DataDir): Promise<HostClient | undefined> {
 /** Undefined when no host answers. */
 export async function findHost(dir: DataDir): Promise<HostClient | undefined> {
   try {
-    return await connectHost(dir.socket);
+    const until = performance.now() + START_LIMIT_MS;
+    // A program that takes the host's process over says hello once it has started.
+    const isBusy = () => isHandingOver(dir.path) && performance.now() < until;
+    return await connectHost(dir.socket, { isBusy });
   } catch (error) {
     const isAbsent =
       error instanceof Fault && ["ENOENT", "ECONNREFUSED"].includes(String(error.details.errno));

@@ -58,3 +58,25 @@ test("a host that sends what is no frame is gone, and whoever waits for it is to
   await expect(call).rejects.toMatchObject({ code: "host_unavailable" });
   expect(await client.closed).toMatchObject({ code: "host_unavailable" });
 });
+
+test("a host that takes the connection and says nothing is named with its process", async () => {
+  await using stranger = await openStranger(Buffer.alloc(0));
+  const pid = process.platform === "linux" ? process.pid : undefined;
+  await expect(connectHost(stranger.path, { helloMs: 20 })).rejects.toMatchObject({
+    code: "host_unavailable",
+    message: expect.stringMatching(/^the host( \(process \d+\))? does not answer\./),
+    details: { errno: "ETIMEDOUT", ...(pid === undefined ? {} : { pid }) },
+  });
+});
+
+test("a host that has a reason to be silent is waited for", async () => {
+  await using stranger = await openStranger(Buffer.alloc(0));
+  let asked = 0;
+  const isBusy = () => {
+    asked += 1;
+    if (asked === 2) void stranger.guest.then((guest) => guest.write(HELLO));
+    return true;
+  };
+  using client = await connectHost(stranger.path, { helloMs: 20, isBusy });
+  expect(client.hello.version).toBe("x");
+});

@@ -3,7 +3,11 @@ import { createConnection, type Socket } from "node:net";
 import { dirname } from "node:path";
 import { errnoOf } from "#base/errno.ts";
 import { Fault, type FaultBody, fromFaultBody } from "#contract/fault.ts";
+import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
+import { findPeer } from "#proc/find-peer.ts";
+import { findProcess } from "#proc/identity.ts";
+import { descriptorOf } from "./descriptor-of.ts";
 import { encodeInput, encodeJson, FrameReader, type SocketFrame } from "./frames.ts";
 import type { Hello, HostMethod, HostMethods, HostPush } from "./methods.ts";
 import { Watch } from "./watch.ts";
@@ -170,11 +174,16 @@ export class HostClient implements Disposable {
   }
 }
 
-/** Throws `host_unavailable` with the errno in its details when nobody answers. */
-export async function connectHost(
-  path: string,
-  options: { readonly socketOwner?: number } = {},
-): Promise<HostClient> {
+export interface ConnectOptions {
+  readonly socketOwner?: number;
+  /** How long a host may take to say hello. */
+  readonly helloMs?: number;
+  /** Whether a host has a reason to take longer. */
+  readonly isBusy?: () => boolean;
+}
+
+/** Throws `host_unavailable` with the errno in its details when no host answers. */
+export async function connectHost(path: string, options: ConnectOptions = {}): Promise<HostClient> {
   checkOwner(path, options.socketOwner ?? process.getuid?.());
   const socket = createConnection(path);
   const { promise, resolve, reject } = Promise.withResolvers<HostClient>();
@@ -194,7 +203,41 @@ export async function connectHost(
     reject(error instanceof Fault ? error : unreachable(path, error)),
   );
   socket.once("close", () => reject(unreachable(path, undefined)));
+  using _limit = watchSilence(socket, options, async () => {
+    const fault = await describeSilence(path, socket);
+    socket.destroy();
+    reject(fault);
+  });
   return await promise;
+}
+
+/** Calls back once the host has been silent for too long. */
+function watchSilence(
+  socket: Socket,
+  { helloMs = limits.host_hello_ms, isBusy = () => false }: ConnectOptions,
+  onSilent: () => Promise<void>,
+): Disposable {
+  const check = () => {
+    // Its end is told by an event of its own.
+    if (socket.destroyed) return;
+    if (isBusy()) timer.refresh();
+    else void onSilent();
+  };
+  const timer = setTimeout(check, helloMs);
+  return { [Symbol.dispose]: () => clearTimeout(timer) };
+}
+
+/** A host that was stopped, or that hangs, takes connections and says nothing. */
+async function describeSilence(path: string, socket: Socket): Promise<Fault> {
+  const fd = descriptorOf(socket);
+  const pid = fd === undefined ? undefined : await findPeer(fd);
+  const isStopped = pid !== undefined && findProcess(pid)?.state === "T";
+  const message = isStopped
+    ? `the host (process ${pid}) is stopped. Continue it with: kill -CONT ${pid}`
+    : `the host${pid === undefined ? "" : ` (process ${pid})`} does not answer. Wait, or end it and its sessions with: kill -9 ${pid ?? "PID"}`;
+  return new Fault("host_unavailable", message, {
+    details: { socket: path, errno: "ETIMEDOUT", ...(pid === undefined ? {} : { pid }) },
+  });
 }
 
 /** Whoever sends what is no frame is no host of ours: that ends the connection, and not the process that listens. */

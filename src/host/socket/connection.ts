@@ -5,6 +5,7 @@ import { limits } from "#contract/limits.ts";
 import { parseRequest } from "#contract/parse.ts";
 import type { Sessions } from "#host/sessions.ts";
 import type { HandedConnection } from "#host/upgrade/hand-over.ts";
+import { descriptorOf } from "./descriptor-of.ts";
 import { encodeDone, encodeJson, FrameReader, type InputMessage } from "./frames.ts";
 import { type Attachment, createHandlers, type Handlers } from "./handlers.ts";
 import {
@@ -255,12 +256,6 @@ function checkTyped(bytes: Buffer, inputId = ""): void {
       "invalid_request",
       `input_id: an id of an input has at most ${limits.input_id_chars} characters`,
     );
-}
-
-/** Node shows the number of a socket's descriptor only on its handle. */
-export function descriptorOf(socket: object): number | undefined {
-  const { _handle: handle } = socket as { readonly _handle?: { readonly fd?: number } | null };
-  return handle?.fd !== undefined && handle.fd >= 0 ? handle.fd : undefined;
 }
 
 function isMethod(method: string): method is HostMethod {

@@ -4,7 +4,8 @@ import { createServer, type Server, Socket } from "node:net";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { HandedConnection, HandedServer } from "#host/upgrade/hand-over.ts";
-import { Connection, type ConnectionDeps, descriptorOf } from "./connection.ts";
+import { Connection, type ConnectionDeps } from "./connection.ts";
+import { descriptorOf } from "./descriptor-of.ts";
 import type { HostUpgrade } from "./methods.ts";
 
 export interface HostServer extends AsyncDisposable {

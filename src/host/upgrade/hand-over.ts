@@ -5,6 +5,7 @@ import { writeFileAtomic } from "#base/atomic-file.ts";
 import { isErrno } from "#base/errno.ts";
 import { Fault } from "#contract/fault.ts";
 import { SessionRecord } from "#host/session/session-record.ts";
+import { HAND_OVER_FILE } from "./hand-over-file.ts";
 
 /**
  * What a host leaves to the program that takes its process over, in one file: all that memory alone knew. It lies there
@@ -17,7 +18,6 @@ import { SessionRecord } from "#host/session/session-record.ts";
  */
 export const HAND_OVER_VERSION = 1;
 export const READ_VERSIONS: readonly number[] = [HAND_OVER_VERSION];
-const FILE = "handover.json";
 
 const Descriptor = z.int().min(3);
 const Milliseconds = z.number().min(0);
@@ -123,16 +123,16 @@ export const HandOver = z.object({
 export type HandOver = z.infer<typeof HandOver>;
 
 export function writeHandOver(dataPath: string, handOver: HandOver): void {
-  writeFileAtomic(join(dataPath, FILE), JSON.stringify(handOver));
+  writeFileAtomic(join(dataPath, HAND_OVER_FILE), JSON.stringify(handOver));
 }
 
 export function removeHandOver(dataPath: string): void {
-  rmSync(join(dataPath, FILE), { force: true });
+  rmSync(join(dataPath, HAND_OVER_FILE), { force: true });
 }
 
 /** What lies in the data directory: the head alone, which every version can read; undefined when nothing does. */
 export function findHandOver(dataPath: string): { head: Head; content: unknown } | undefined {
-  const text = readIfThere(join(dataPath, FILE));
+  const text = readIfThere(join(dataPath, HAND_OVER_FILE));
   if (text === undefined) return undefined;
   try {
     const content: unknown = JSON.parse(text);
@@ -159,7 +159,7 @@ export function parseHandOver(content: unknown): HandOver {
 /** Marks it as refused, so that it is not passed on again. */
 export function returnHandOver(dataPath: string, content: unknown): void {
   const returned = { ...Object(content), is_returned: true };
-  writeFileAtomic(join(dataPath, FILE), JSON.stringify(returned));
+  writeFileAtomic(join(dataPath, HAND_OVER_FILE), JSON.stringify(returned));
 }
 
 function readIfThere(path: string): string | undefined {

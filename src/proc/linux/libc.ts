@@ -24,6 +24,9 @@ const FD_CLOEXEC = 1;
 const RLIMIT_NOFILE = 7;
 const RLIMIT_MSGQUEUE = 12;
 const IUTF8 = 0o40000;
+const SOL_SOCKET = 1;
+const SO_PEERCRED = 17;
+const UCRED_BYTES = 12;
 const TERMIOS_BYTES = 64;
 const NAME_BYTES = 128;
 
@@ -96,6 +99,7 @@ export function openLibc() {
       return count >= 0 ? count : -koffi.errno();
     },
     ...describeMemory(raw),
+    ...describeSockets(raw),
     becomeSubreaper: () => check(raw.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl"),
     /** Another program in this process. Returns only when that failed, with the errno. Unlike Node's, which aborts then. */
     execute(path: string, argv: readonly string[], env: readonly string[]): number {
@@ -104,6 +108,18 @@ export function openLibc() {
     },
     limitMark: describeLimit(raw, RLIMIT_MSGQUEUE),
     openFiles: describeLimit(raw, RLIMIT_NOFILE),
+  };
+}
+
+function describeSockets(raw: ReturnType<typeof defineCalls>) {
+  return {
+    /** The process at the other end of a unix socket. */
+    findPeer(fd: number): number | undefined {
+      const credentials = Buffer.alloc(UCRED_BYTES);
+      const length = [UCRED_BYTES];
+      const failed = raw.getsockopt(fd, SOL_SOCKET, SO_PEERCRED, credentials, length) < 0;
+      return failed ? undefined : credentials.readInt32LE(0);
+    },
   };
 }
 
@@ -150,6 +166,9 @@ function defineCalls(lib: LibraryHandle) {
     pipe2: define("int pipe2(_Out_ int *fds, int flags)"),
     fcntl: define("int fcntl(int fd, int command, long argument)"),
     ioctl: define("int ioctl(int fd, unsigned long request, _Inout_ uint8_t *argument)"),
+    getsockopt: define(
+      "int getsockopt(int fd, int level, int name, _Out_ uint8_t *value, _Inout_ uint32_t *length)",
+    ),
     tcgetpgrp: define("int tcgetpgrp(int fd)"),
     tcgetattr: define("int tcgetattr(int fd, _Out_ uint8_t *termios)"),
     tcsetattr: define("int tcsetattr(int fd, int when, const uint8_t *termios)"),
