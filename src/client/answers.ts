@@ -1,15 +1,17 @@
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { OutputRange } from "#contract/operations/reading.ts";
+import { hasMark } from "./answer-marks.ts";
+import type { CallName } from "./client.ts";
 import { notReins, parseObject, readBytes } from "./refusal.ts";
 
 /** Of an answer in JSON; the largest are lists and screens. */
 const JSON_BYTES = 64 * 1024 * 1024;
 
-export async function readJson(response: Response): Promise<unknown> {
+export async function readJson(response: Response, name: CallName): Promise<unknown> {
   const text = new TextDecoder().decode(await readBytes(response, JSON_BYTES));
   const value = parseObject(text);
-  if (value === undefined) throw notReins(response);
+  if (value === undefined || !hasMark(name, value)) throw notReins(response);
   return value;
 }
 

@@ -35,7 +35,7 @@ test.each([
   const call = server.client.call("session.create", { kind: "terminal" });
   await expect(call).rejects.toMatchObject({
     code,
-    message: expect.stringContaining("not come from Reins"),
+    message: expect.stringContaining("does not answer as a Reins server"),
   });
 });
 
@@ -95,7 +95,8 @@ test("an aborted call rejects with the signal's reason", async () => {
 });
 
 test("a token goes as a header, a page sends its mark and no token", async () => {
-  await using server = await openServer((_request, response) => json(response, 200, {}));
+  const ticket = { ticket: "t", expires_at: "2026-01-01T00:00:00.000Z" };
+  await using server = await openServer((_request, response) => json(response, 200, ticket));
   await createClient({ url: `${server.url}/below/`, token: "secret" }).call("ticket.create", {});
   await createClient({ url: server.url, page: true, token: "secret" }).call("ticket.create", {});
   const [first, second] = server.requests;
@@ -135,8 +136,25 @@ test("output is its headers and its bytes, and without headers it is not ours", 
     state: "running",
     final: false,
   });
-  await expect(server.client.output({ session_id: "s" })).rejects.toThrow(/not come from Reins/);
+  await expect(server.client.output({ session_id: "s" })).rejects.toThrow(
+    /does not answer as a Reins server/,
+  );
 });
+
+test.each(["{}", '{"sessions":null}', "[]", '"hello"', "<html>"])(
+  "an answer of another program is named as such: %s",
+  async (text) => {
+    await using server = await openServer((_request, response) => response.end(text));
+    const call = server.client.call("session.list", {});
+    await expect(call).rejects.toMatchObject({
+      code: "invalid_request",
+      message: expect.stringMatching(
+        /^http:\/\/127\.0\.0\.1:\d+ does not answer as a Reins server/,
+      ),
+      details: { not_reins: true },
+    });
+  },
+);
 
 test("a range that stops short of the end is not final, whatever an older server says", async () => {
   const about = { "X-Reins-Offset": "0", "X-Reins-State": "exited", "X-Reins-Final": "1" };

@@ -78,7 +78,8 @@ export function createClient(options: ClientOptions): Client {
   const client: Client = {
     call: <N extends CallName>(name: N, input: OperationInput<N>, asking: CallOptions = {}) => {
       // The server answers by the row's schema; checking it again would need all of zod.
-      const read = async (response: Response) => (await readJson(response)) as OperationOutput<N>;
+      const read = async (response: Response) =>
+        (await readJson(response, name)) as OperationOutput<N>;
       return callServer(transport, { name, input, read }, asking);
     },
     output: (input, asking) =>

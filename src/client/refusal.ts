@@ -30,11 +30,13 @@ export async function readRefusal(response: Response): Promise<Fault> {
 /** Something answered, but not Reins: a proxy's page, a redirect to a login, another program. */
 export function notReins({ status, url, headers }: Response, said = ""): Fault {
   const code = foreign[status] ?? (status >= 500 ? "internal" : "invalid_request");
-  const type = headers.get("content-type") ?? "nothing";
+  const type = headers.get("content-type") ?? "no type";
+  const where = URL.parse(url)?.origin ?? "the address";
+  const body = said === "" ? {} : { body: said.slice(0, SHOWN_CHARS) };
   return new Fault(
     code,
-    `the answer did not come from Reins: status ${status} with ${type}; something stands between, or the address is another program's`,
-    { details: { status, url, ...(said === "" ? {} : { body: said.slice(0, SHOWN_CHARS) }) } },
+    `${where} does not answer as a Reins server (status ${status}, ${type}): it is another program, or a proxy answered`,
+    { details: { status, url, not_reins: true, ...body } },
   );
 }
 

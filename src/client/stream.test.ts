@@ -26,7 +26,7 @@ test("goes on behind the last event that it saw, also when the body breaks off",
 
 test("the end of the log is taken as a number, so that a cut before the first event loses nothing", async () => {
   const server = createServer([
-    { json: { events_tail: 77 } },
+    { json: { session_id, events_tail: 77 } },
     { chunks: [": alive\n\n"] },
     { chunks: ['id: 90\ndata: {"n":1}\n\n'] },
   ]);
@@ -95,7 +95,7 @@ test("a refusal is thrown at once, and so is an answer that is no stream", async
   });
   const page = createServer([{ json: {} }]);
   await expect(take(page.client.stream("session.events", { session_id }), 1)).rejects.toThrow(
-    /not come from Reins/,
+    /does not answer as a Reins server/,
   );
   expect([refused.asked.length, page.asked.length]).toEqual([1, 1]);
 });

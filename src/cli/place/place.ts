@@ -3,7 +3,7 @@ import { describeCaller, findDataDir, ownCommand } from "#cli/context.ts";
 import type { Client } from "#client/client.ts";
 import type { Runtime, RuntimeBackend } from "#contract/agent/runtime.ts";
 import { guardMemory } from "#proc/guard-memory.ts";
-import { openRemoteClient } from "./remote.ts";
+import { openRemoteClient, type RemoteOptions } from "./remote.ts";
 import { findTaskPlaces } from "./task-places.ts";
 
 /** Where sessions are: on this machine, or behind a server. A command asks both in the same words. */
@@ -22,11 +22,9 @@ export interface RemotePlace extends Place, Pick<Client, "attach"> {
   readonly address: string;
 }
 
-export interface PlaceOptions {
+export interface PlaceOptions extends RemoteOptions {
   /** The address of a server; absent = this machine. */
   readonly remote?: string | undefined;
-  /** Of that server, when it is not the one that is found. */
-  readonly token?: string | undefined;
   /** What is started is for this task; a server looks for it itself. */
   readonly task?: string | undefined;
 }
@@ -36,8 +34,8 @@ export function nameThere({ address }: Pick<Place, "address">, sessionId: string
   return address === undefined ? sessionId : `${sessionId} --remote ${address}`;
 }
 
-export async function openPlace({ remote, token, task }: PlaceOptions = {}): Promise<Place> {
-  return remote === undefined ? await openHere(task) : await openRemotePlace({ remote, token });
+export async function openPlace({ remote, task, ...how }: PlaceOptions = {}): Promise<Place> {
+  return remote === undefined ? await openHere(task) : await openRemotePlace({ remote, ...how });
 }
 
 async function openHere(task: string | undefined): Promise<Place> {
@@ -56,9 +54,9 @@ async function openHere(task: string | undefined): Promise<Place> {
 
 export async function openRemotePlace({
   remote,
-  token,
+  ...how
 }: PlaceOptions & { readonly remote: string }): Promise<RemotePlace> {
-  const client = await openRemoteClient(remote, token);
+  const client = await openRemoteClient(remote, how);
   const door: LocalDoor = {
     call: client.call,
     stream: client.stream,

@@ -26,7 +26,7 @@ export function choosePlace({
   if (remote !== undefined) return withToken(remote);
   const word = to.trim();
   if (!/^https?:/i.test(word) || !isAddress(word)) return {};
-  return findByAddress(listRecords(), word) === undefined ? { remote: word } : {};
+  return findByAddress(listRecords(), word) === undefined ? { remote: word, isTarget: true } : {};
 }
 
 function withToken(named: string): PlaceOptions {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { findDataDir } from "#cli/context.ts";
 import type { Client } from "#client/client.ts";
-import { Fault } from "#contract/fault.ts";
+import { asFault, Fault } from "#contract/fault.ts";
 
 /** What `--remote unix:PATH` looks like to HTTP: a name of this machine. */
 const UNIX_URL = "http://localhost";
@@ -40,17 +40,43 @@ function findToken({ hostname }: URL): string {
   }
 }
 
-/** A client of a server that somebody named, with its token or the one that is found. */
-export async function openRemoteClient(remote: string, token?: string): Promise<Client> {
+export interface RemoteOptions {
+  /** Of that server, when it is not the one that is found. */
+  readonly token?: string | undefined;
+  /** The address is what a run was named by, so that nothing may be there: without a token it is asked all the same. */
+  readonly isTarget?: boolean | undefined;
+}
+
+/** A client of the server at an address, with its token or the one that is found. */
+export async function openRemoteClient(
+  remote: string,
+  { token, isTarget = false }: RemoteOptions = {},
+): Promise<Client> {
   const url = parseRemote(remote);
   const socketPath = findSocketPath(remote);
-  const known = token ?? (socketPath === undefined ? findToken(url) : getGivenToken(remote));
   const { createClient } = await import("#client/client.ts");
+  if (socketPath === undefined && token === undefined && isTarget) return await openTarget(url);
+  const known = token ?? (socketPath === undefined ? findToken(url) : getGivenToken(remote));
   if (socketPath === undefined) return createClient({ url: remote, token: known });
   const { createUnixFetch } = await import("./unix-fetch.ts");
   const fetch = createUnixFetch(socketPath);
   const client = createClient({ url: UNIX_URL, token: known, fetch });
   return { ...client, attach: refuseSocket, terminals: refuseSocket };
+}
+
+/** Whether anything answers there comes first: only a server that wants a token is told that there is none. */
+async function openTarget(url: URL): Promise<Client> {
+  const { createClient } = await import("#client/client.ts");
+  try {
+    return createClient({ url: url.href, token: findToken(url) });
+  } catch (missing) {
+    const client = createClient({ url: url.href });
+    const call: Client["call"] = (name, input, options) =>
+      client.call(name, input, options).catch((error: unknown) => {
+        throw asFault(error).code === "unauthenticated" ? missing : error;
+      });
+    return { ...client, call };
+  }
 }
 
 /** Only runs are served on unix sockets, each with a token of its own: the administrator's is never the right one. */

@@ -147,7 +147,9 @@ async function findSole(place: TargetPlace, address: string, ours: string): Prom
     const runs = (await collect(listSessions(place, { state: "live" }))).filter(isRun);
     return chooseSole(runs, address) ?? notRunning(address);
   } catch (error) {
-    if (asFault(error).code !== "host_unavailable") throw error;
+    const { code, message, details } = asFault(error);
+    if (details.not_reins === true) throw notFound(message, error);
+    if (code !== "host_unavailable") throw error;
     throw notFound(`nothing answers at ${address}; reins ps lists what runs here`, error);
   }
 }
