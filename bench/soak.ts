@@ -5,6 +5,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { limits } from "#contract/limits.ts";
+import { runCrashingAgents } from "./agent/crashing-agents.ts";
 import { runManyAgents } from "./agent/many-agents.ts";
 import { runNeverReader } from "./gateway/never-reader.ts";
 import { runBursts, runSmallExits, type Wiring, type Wrong } from "./lib/bursts.ts";
@@ -54,6 +55,7 @@ const soaks: Readonly<Record<string, Soak>> = {
   "never-reader": soakNeverReader,
   processes: (scale) => runManyProcesses(scale(1000)),
   agents: soakAgents,
+  crashes: soakCrashes,
   fuzz: soakFuzz,
   "huge-output": (scale) => runHugeOutput(scale(10_000) * MB),
 };
@@ -216,6 +218,14 @@ async function soakAgents(scale: Scale): Promise<Outcome> {
     `workers ${(pss / 1024).toFixed(0)} MiB`,
   ];
   return { said: said.join(", "), wrong };
+}
+
+/** 450 messages for agents whose workers are killed all the time: each is said once, in order, and none waits for ever. */
+async function soakCrashes(scale: Scale): Promise<Outcome> {
+  const size = { agents: 6, messages: scale(450) };
+  const { accepted, turns, kills, waiting, seconds, wrong } = await runCrashingAgents(size);
+  const said = `${accepted} messages in ${turns} turns with ${kills} kills, ${waiting} left waiting, ${seconds.toFixed(0)} s`;
+  return { said, wrong: waiting === 0 ? wrong : [...wrong, "accepted messages wait"] };
 }
 
 /** The tests that are too long for `npm test`, and those that repeat something a few times there, in full. */

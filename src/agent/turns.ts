@@ -158,11 +158,15 @@ export class Turns {
     this.introduce();
   }
 
-  /** Runs the hooks of the start, and goes on with a turn that an earlier life was parked in. */
+  /**
+   * Runs the hooks of the start, then continues what an earlier life has left: the turn that it was parked in, or the
+   * messages that were accepted before it crashed. Both are under way when this returns, so nothing newer comes first.
+   */
   begin(source: "new" | "resume"): void {
-    const { turn_id } = this.#deps.stage.fold;
+    const { turn_id, hasWork } = this.#deps.stage.fold;
     this.#begun = this.#runStartHooks(source);
     if (turn_id !== undefined) this.#run(turn_id);
+    else if (hasWork) this.#resumeQueue();
   }
 
   /** Answers when the messages are written down; the turn goes on by itself. */
@@ -181,19 +185,26 @@ export class Turns {
 
   /** The next one that waits, if any. */
   async startFollowUp(): Promise<string | undefined> {
-    const { queue } = this.#deps;
-    const [next] = queue.next("followup", 1);
+    const [next] = this.#deps.queue.next("followup", 1);
     const isFree = this.#running === undefined && this.#taken === undefined;
     // What waits at the end is for the next life.
     if (next === undefined || !isFree || this.#ending.signal.aborted) return undefined;
-    const { queue_id, content, idempotency_key } = next;
-    const how: Origin = {
-      origin: "followup",
-      queue_id,
-      ...(idempotency_key === undefined ? {} : { idempotency_key }),
-    };
-    const turn_id = await this.start([{ message_id: undefined, content }], how);
-    queue.tell([next]);
+    return await this.#startQueued(next);
+  }
+
+  /** What steered the turn that a crash has cut opens the next one: it was to be heard before the follow-ups. */
+  #resumeQueue(): void {
+    const [steer] = this.#deps.queue.next("steer", 1);
+    const starting = steer === undefined ? this.startFollowUp() : this.#startQueued(steer);
+    starting.catch((error: unknown) =>
+      this.#deps.stage.ports.log.error("what waits could not be taken up", { error }),
+    );
+  }
+
+  async #startQueued(next: QueuedMessage): Promise<string> {
+    const { content } = next;
+    const turn_id = await this.start([{ message_id: undefined, content }], originOf(next));
+    this.#deps.queue.tell([next]);
     return turn_id;
   }
 
@@ -281,14 +292,8 @@ export class Turns {
 
   /** Why not, if a hook blocked it. */
   async #saySteer(message: QueuedMessage): Promise<string | undefined> {
-    const { queue_id, content, framing, idempotency_key } = message;
-    const how: Origin = {
-      origin: "steer",
-      queue_id,
-      ...(framing === undefined ? {} : { framing }),
-      ...(idempotency_key === undefined ? {} : { idempotency_key }),
-    };
-    return await this.#sayAll([{ message_id: undefined, content }], how);
+    const { content } = message;
+    return await this.#sayAll([{ message_id: undefined, content }], originOf(message));
   }
 
   /** Writes messages down, after the hooks have seen them; why not, if one of them was blocked. */
@@ -365,6 +370,15 @@ export class Turns {
     const { openCalls } = this.#deps.stage.fold.conversation;
     return openCalls.some(({ call_id, tool }) => call_id === callId && tool === "user_prompt");
   }
+}
+
+function originOf({ kind, queue_id, framing, idempotency_key }: QueuedMessage): Origin {
+  return {
+    origin: kind,
+    queue_id,
+    ...(framing === undefined ? {} : { framing }),
+    ...(idempotency_key === undefined ? {} : { idempotency_key }),
+  };
 }
 
 /** The work itself goes on, and nobody waits for it any more. */

@@ -27,6 +27,7 @@ import { createOutputOperations } from "./read/output.ts";
 import { openPatterns, type Patterns } from "./read/patterns.ts";
 import { createSessionsEvents, isKnownToAsk } from "./read/sessions-events.ts";
 import { createWaitOperations } from "./read/wait.ts";
+import { type AgentsTended, tendAgents } from "./restart/tend-agents.ts";
 import { createScreenOperations } from "./screen/screen.ts";
 import { openScreens, type Screens } from "./screen/screens.ts";
 import { createSessionOperations } from "./session.ts";
@@ -93,6 +94,8 @@ export interface GatewayDeps {
 /** How soon after a host has gone the next is asked for, so that those who watch hear what became of their sessions. */
 const RECONNECT_MS = 250;
 const LINGER_MS = 2000;
+/** The board has one listener that is nobody's request: the one that restarts agents. */
+const OWN_LISTENERS = 1;
 
 export function openGateway(deps: GatewayDeps): Gateway {
   // Nothing below fails: threads and connections are opened when somebody needs them.
@@ -111,17 +114,22 @@ export function openGateway(deps: GatewayDeps): Gateway {
       gone: () => {
         log.warn("the host has gone");
         reconnect = clock.timer(RECONNECT_MS, () => {
-          if (board.changes.size === 0 && feeds.size === 0) return;
+          const isFollowed = board.changes.size > OWN_LISTENERS || feeds.size > 0;
+          if (!isFollowed && !tended.hasRunning()) return;
           void link.connect().catch((error: unknown) => log.error("no host answers", { error }));
         });
       },
     }),
   );
-  const feeds = new SessionFeeds(link, deps.sessionsFolder, { clock, ms: LINGER_MS });
+  const feeds = new SessionFeeds(link, deps.sessionsFolder, { linger: { clock, ms: LINGER_MS } });
   const screens = owned.use(openScreens({ sessionsFolder: deps.sessionsFolder, feeds, clock }));
   const patterns = owned.use(openPatterns());
   const audit = createAudit(store, clock, log);
   const agents = createAgents({ ...deps, link, feeds });
+  const launcher = { env: deps.env, umask: undefined };
+  const tended: AgentsTended = owned.use(
+    tendAgents({ ...deps, link, board, feeds, agents, launcher }),
+  );
   const parts: Parts = { ...deps, board, link, feeds, screens, patterns, audit, agents };
   const callers = new WeakMap<TokenRow, Caller>();
   const operations = new WeakMap<Caller, GatewayOperations>();

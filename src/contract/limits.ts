@@ -92,6 +92,8 @@ export const limits = {
   prompt_files: 20,
   agent_idle_ms: 10 * MINUTE_MS,
   agent_reply_ms: MINUTE_MS,
+  /** Of a worker that crashes again and again without a turn that ended by itself between. */
+  agent_crash_restarts: 8,
   tool_result_bytes: 256 * KIB,
   delta_every_ms: 50,
   delta_chars: 64 * KIB,

@@ -83,6 +83,13 @@ export function isParked({ kind, state }: Pick<Session, "kind" | "state">): bool
   return kind === "agent" && hasEnded && !MEANT_ENDS.includes(state.reason);
 }
 
+/** An agent whose worker ended by no choice of its own or of a person, and that may be started again. */
+export function isCrashed(session: Pick<Session, "kind" | "state">): boolean {
+  const { state } = session;
+  const hasParked = state.kind === "exited" && state.reason === "exited" && state.exit_code === 0;
+  return isParked(session) && !hasParked;
+}
+
 function environmentBytes(env: Readonly<Record<string, string>>): number {
   const encoder = new TextEncoder();
   let bytes = 0;

@@ -28,13 +28,13 @@ test("a worker that was closed before it could begin ends", async () => {
   expect(await ended).toBe(0);
 });
 
-test("a worker whose first line says nothing ends after a while, as without one", async () => {
+test("a worker whose first line says nothing ends after a while, as one that is alone", async () => {
   using dir = openTempDir();
   const { stdin, stdout, clock, ended } = startWorker(dir.path, new AbortController().signal);
   stdin.write('{"id":"1","type":"toolsets"}\n');
   await waitFor("it is refused", () => String(stdout.read() ?? "").includes("must be init"));
   clock.advance(limits.agent_reply_ms);
-  expect(await ended).toBe(0);
+  expect(await ended).toBe(1);
 });
 
 test("a worker whose stdin breaks says why and ends as one that is alone", async () => {

@@ -48,7 +48,7 @@ export interface WorkerOptions {
 }
 
 const CHUNK_BYTES = 256 * 1024;
-/** Its session was cut, and the next life is to know it. */
+/** Not parked: its session was cut, or it never began. The next life is to know it. */
 const EXIT_ALONE = 1;
 
 /**
@@ -61,7 +61,9 @@ export async function runWorker(options: WorkerOptions): Promise<number> {
   const write = createWriter(options.stdout);
   const { promise: ending, resolve: end } = Promise.withResolvers<Ending>();
   const { clock = systemClock, parkAfterMs: ms } = options;
-  const idle = stack.use(new IdleWatch({ clock, ms, park: () => end("parked") }));
+  const idle = stack.use(
+    new IdleWatch({ clock, ms, park: () => end("parked"), giveUp: () => end("alone") }),
+  );
   const output = (event: object) => {
     write(event);
     idle.touch();
@@ -89,7 +91,7 @@ export async function runWorker(options: WorkerOptions): Promise<number> {
   return how === "alone" ? EXIT_ALONE : 0;
 }
 
-/** Parked by itself, closed by somebody, or left alone: its host has gone. */
+/** Parked by itself, closed on request, or left alone: its host has gone, or no first line came. */
 type Ending = "parked" | "closed" | "alone";
 
 async function openLife(
@@ -110,6 +112,8 @@ interface Parking {
   /** 0 = never. */
   readonly ms: number;
   readonly park: () => void;
+  /** The process that started us has gone before the first line, or that line could not be followed. */
+  readonly giveUp: () => void;
 }
 
 /** Asks an agent that has been quiet for a while whether it may go. */
@@ -120,8 +124,7 @@ class IdleWatch implements Disposable {
 
   constructor(parking: Parking) {
     this.#parking = parking;
-    // Whoever started us has gone before the first line, or that line could not be followed.
-    this.#timer = parking.clock.timer(limits.agent_reply_ms, parking.park);
+    this.#timer = parking.clock.timer(limits.agent_reply_ms, parking.giveUp);
   }
 
   watch(agent: Agent): void {

@@ -10,10 +10,12 @@ import { createExportOperations } from "#app/read/export.ts";
 import { createOutputOperations } from "#app/read/output.ts";
 import { openPatterns } from "#app/read/patterns.ts";
 import { createWaitOperations } from "#app/read/wait.ts";
+import { WorkerRestarts } from "#app/restart/worker-restarts.ts";
 import { createScreenOperations } from "#app/screen/screen.ts";
 import { openScreens } from "#app/screen/screens.ts";
 import { localPlaces, type Places } from "#app/session.ts";
 import { systemClock } from "#base/clock.ts";
+import { silentLogger } from "#base/logger.ts";
 import type { TeamSource } from "#contract/agent/spec.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { openHost } from "#host/start-host.ts";
@@ -52,7 +54,14 @@ export function openLocalPlace(options: LocalPlaceOptions): LocalPlace {
       gone: () => undefined,
     }),
   );
-  const feeds = new SessionFeeds(link, dir.sessions);
+  const feeds = new SessionFeeds(link, dir.sessions, {
+    // Without a server, an agent that crashed is restarted by the command that looks at it.
+    opened: (watch) => {
+      const look = () => restarts.consider(watch.session);
+      watch.on(look);
+      look();
+    },
+  });
   const screens = stack.use(openScreens({ sessionsFolder: dir.sessions, feeds, clock }));
   const patterns = stack.use(openPatterns());
   const agents = createAgents({
@@ -62,6 +71,14 @@ export function openLocalPlace(options: LocalPlaceOptions): LocalPlace {
     teams: { folder: join(dir.path, "teams"), named: config.teams ?? {}, roots: "*" },
   });
   const caller = { ...options.caller, env: withoutMarks(options.caller.env) };
+  const restarts = new WorkerRestarts({
+    feeds,
+    agents,
+    clock,
+    log: silentLogger,
+    launcher: caller,
+  });
+  stack.defer(() => restarts.settle());
   const door = createLocalDoor({
     ...createRuntimeOperations({ link, feeds, agents, places }, caller),
     ...createOutputOperations({ feeds, clock }, caller),

@@ -45,7 +45,7 @@ export function openToolDeps(options: ToolDepsOptions, stack: AsyncDisposableSta
       },
     }),
   );
-  const feeds = new SessionFeeds(link, dir.sessions, { clock, ms: LINGER_MS });
+  const feeds = new SessionFeeds(link, dir.sessions, { linger: { clock, ms: LINGER_MS } });
   return {
     link,
     feeds,

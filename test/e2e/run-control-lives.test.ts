@@ -166,6 +166,8 @@ describe("8.24 a worker that is killed", () => {
     await runtime.setTitle("Kept");
     await runtime.send(say("wait"));
     await runtime.followUp({ messages: say("Later."), idempotency_key: "key-2" });
+    // Otherwise the next life would take it up by itself.
+    await runtime.interrupt();
     const before = await runtime.snapshot();
     await kill(runtime);
     await runtime.setPermissions({ safety: "balanced" });

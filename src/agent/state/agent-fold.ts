@@ -38,8 +38,14 @@ export class AgentFold {
   spec: AgentSpec | undefined;
   life = 1;
   turn_id: string | undefined;
-  /** The last worker ended in the middle of something. */
+  /** The last worker that had begun ended in the middle of something. */
   isCut = false;
+  /** The last turn was stopped: by a person, an error or a limit. What waits then waits for the next message. */
+  isHeld = false;
+  /** How often its worker crashed since a turn last ended by itself. */
+  crashes = 0;
+  /** Of the newest life: it has said who it is. One that never got there has changed nothing. */
+  #hasBegun = true;
   agent = "";
   model = "";
   welcome_message: string | undefined;
@@ -63,7 +69,7 @@ export class AgentFold {
   }
 
   get activity(): AgentSnapshot["activity"] {
-    if (this.isCut) return "idle";
+    if (this.isCut) return this.isRestartDue ? "running" : "idle";
     if (this.approvals.size + this.elicitations.size > 0) return "waiting";
     return this.turn_id === undefined ? "idle" : "running";
   }
@@ -72,13 +78,24 @@ export class AgentFold {
     return this.#queue;
   }
 
+  /** Accepted messages wait that a life takes up by itself as soon as it begins. */
+  get hasWork(): boolean {
+    const isBetweenTurns = this.turn_id === undefined || this.isCut;
+    return this.#queue.length > 0 && !this.isHeld && isBetweenTurns;
+  }
+
+  /** The next life starts without being asked for: there is work, and crashes have not used up the restarts. */
+  get isRestartDue(): boolean {
+    return this.hasWork && this.crashes <= limits.agent_crash_restarts;
+  }
+
   /** The newest state that one of these tools asked to remember. */
   toolState(tools: readonly string[]): AgentEventOf<"tool.result">["state"] {
     return this.#toolState.findLast(({ tool }) => tools.includes(tool))?.state;
   }
 
   apply(event: SessionEvent | AgentEvent): void {
-    if (event.type === "session.resumed") this.life = event.life;
+    if (event.type === "session.resumed") this.#applyResumed(event);
     else if (event.type === "session.exited") this.#applyExit(event);
     else if (known.has(event.type)) this.#applyAgent(event as AgentEvent);
   }
@@ -104,10 +121,20 @@ export class AgentFold {
     return { team: this.teamPermissions, session: this.sessionPermissions, safety: this.safety };
   }
 
-  /** A worker that ends by itself was parked and goes on where it was; any other end is a cut. */
+  #applyResumed({ life }: Extract<SessionEvent, { type: "session.resumed" }>): void {
+    this.life = life;
+    this.#hasBegun = false;
+  }
+
+  /**
+   * A worker that ends by itself was parked, and the next life continues where it was; any other end is a cut. A life
+   * that ended before it began has neither repaired a cut nor made one.
+   */
   #applyExit({ state }: Extract<SessionEvent, { type: "session.exited" }>): void {
     const isParked = state.kind === "exited" && state.reason === "exited" && state.exit_code === 0;
-    this.isCut = !isParked;
+    if (isParked) return;
+    this.crashes += 1;
+    if (this.#hasBegun) this.isCut = true;
   }
 
   #applyAgent(event: AgentEvent): void {
@@ -129,9 +156,11 @@ export class AgentFold {
       case "turn.started":
         this.turn_id = event.turn_id;
         this.isCut = false;
+        this.isHeld = false;
+        this.#hasBegun = true;
         break;
       case "turn.ended":
-        this.#endTurn();
+        this.#endTurn(event);
         break;
       case "message.user":
         this.keys.add(event.message_id, event.turn_id);
@@ -152,8 +181,11 @@ export class AgentFold {
     }
   }
 
-  #endTurn(): void {
+  /** Only the next life ends a turn that is cut, and what a crash has stopped nobody meant to stop. */
+  #endTurn({ reason }: AgentEventOf<"turn.ended">): void {
     this.turn_id = undefined;
+    this.isHeld = reason !== "done" && !this.isCut;
+    if (!this.isCut) this.crashes = 0;
     this.isCut = false;
     this.#dropQuestions(undefined);
   }
@@ -217,6 +249,7 @@ export class AgentFold {
     } else if (event.type === "agent.info" && event.subagent_id === undefined) {
       // A new life says this when it has cleared up behind the one before.
       this.isCut = false;
+      this.#hasBegun = true;
       this.agent = event.name;
       this.model = event.model;
       this.welcome_message = event.welcome_message;

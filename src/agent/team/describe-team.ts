@@ -6,7 +6,7 @@ import type { ModelOverrides } from "#contract/agent/spec.ts";
 import type { TeamSummary } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
-import { keyNames } from "#model/source.ts";
+import { getSource, keyNames } from "#model/source.ts";
 import type { AgentDefinition, Team } from "./team.ts";
 
 const EVERY_AGENT = "*";
@@ -47,6 +47,25 @@ export function modelReferences(team: Team, overrides: ModelOverrides = {}): str
 /** Names of the environment variables whose keys a run needs. */
 export function keyNamesOf(team: Team, overrides: ModelOverrides = {}): string[] {
   return keyNames(team.models, team.providers, modelReferences(team, overrides));
+}
+
+/** The variables of which one must hold the key of the agent's own model, when none of them does. */
+export function findMissingKeys(
+  team: Team,
+  {
+    agent,
+    overrides,
+    keyEnv,
+  }: {
+    readonly agent: string;
+    readonly overrides: ModelOverrides;
+    readonly keyEnv: Readonly<Record<string, string | undefined>>;
+  },
+): readonly string[] {
+  const definition = team.agents.find(({ name }) => name === agent);
+  if (definition === undefined) return [];
+  const { key_names } = getSource(team, modelOf(definition, overrides));
+  return key_names.some((name) => (keyEnv[name] ?? "") !== "") ? [] : key_names;
 }
 
 /** The team as one run wants it. An agent or a model that is not there is a Fault `invalid_request`. */

@@ -24,7 +24,7 @@ export interface Launch {
 /** What a worker is started with: the caller's environment without any key, and the keys beside it. */
 export function planLaunch(
   { command, keyEnv, dataDir, parkAfterMs }: LaunchDeps,
-  caller: Caller,
+  caller: Pick<Caller, "env">,
   spec: Pick<AgentSpec, "yaml" | "name" | "base_dir"> & {
     readonly model_overrides?: ModelOverrides | undefined;
   },

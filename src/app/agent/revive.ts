@@ -22,8 +22,11 @@ const LOOKS = 50;
 const LOOK_MS = 200;
 const LAST_WORDS_BYTES = 4000;
 
+/** What a worker takes over from the process that starts it. */
+export type Launcher = Pick<Caller, "env" | "umask" | "open_files">;
+
 interface Asker {
-  readonly caller: Caller;
+  readonly caller: Launcher;
   readonly spec: AgentSpec | undefined;
 }
 
@@ -57,7 +60,7 @@ export class AgentLives {
    * Throws `already_exited` when it was closed for good. One that has never begun, because whoever made it died before
    * its first line, begins with the spec of who asks for it once more.
    */
-  ensure(sessionId: string, caller: Caller, spec?: AgentSpec): Promise<void> {
+  ensure(sessionId: string, caller: Launcher, spec?: AgentSpec): Promise<void> {
     return this.#once(sessionId, () => this.#ensure(sessionId, { caller, spec }));
   }
 

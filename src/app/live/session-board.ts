@@ -33,6 +33,11 @@ export class SessionBoard {
     this.changes = new Emitter((error) => log.error("a listener failed", { error }));
   }
 
+  /** As the host last told of them. */
+  get sessions(): IterableIterator<Session> {
+    return this.#known.values();
+  }
+
   /** Follows the sessions of this host from now on. */
   async follow(host: HostClient): Promise<void> {
     this.#known = new Map();

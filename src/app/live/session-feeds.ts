@@ -37,6 +37,13 @@ export interface Linger {
   readonly ms: number;
 }
 
+export interface FeedOptions {
+  /** Absent = a feed is closed with its last user. */
+  readonly linger?: Linger;
+  /** Called for each session that is opened, with what the host tells of it until it is closed. */
+  readonly opened?: (watch: Watch) => void;
+}
+
 /** Feeds that may wait for somebody; beyond it they are closed at once. */
 const LINGERING = 64;
 
@@ -44,13 +51,15 @@ export class SessionFeeds {
   readonly #link: HostLink;
   readonly #folder: string;
   readonly #linger: Linger | undefined;
+  readonly #opened: FeedOptions["opened"];
   readonly #entries = new Map<string, Entry>();
   #lingering = 0;
 
-  constructor(link: HostLink, sessionsFolder: string, linger?: Linger) {
+  constructor(link: HostLink, sessionsFolder: string, { linger, opened }: FeedOptions = {}) {
     this.#link = link;
     this.#folder = sessionsFolder;
     this.#linger = linger;
+    this.#opened = opened;
   }
 
   /** Sessions that somebody looks at. */
@@ -102,6 +111,7 @@ export class SessionFeeds {
   async #open(sessionId: string): Promise<Parts> {
     const host = await this.#link.connect();
     const watch = await host.watch(sessionId);
+    this.#opened?.(watch);
     const folder = join(this.#folder, sessionId);
     const events = openLogFiles(join(folder, "events"));
     return {

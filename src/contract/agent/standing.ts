@@ -129,7 +129,7 @@ function changeByOther(event: AnyEvent): Change {
 function changeByExit(end: Extract<AnyEvent, { type: "session.exited" }>["state"]): Change {
   if (end.kind !== "exited" && end.kind !== "lost") return undefined;
   const isParked = end.kind === "exited" && end.reason === "exited" && end.exit_code === 0;
-  return isParked ? { isCut: false } : { isCut: true, isCompacting: false };
+  return isParked ? undefined : { isCut: true, isCompacting: false };
 }
 
 function changeQueue(
