@@ -1,3 +1,4 @@
+import { constants } from "node:os";
 import { followOutput, openOutput } from "#app/follow-output.ts";
 import { findStart } from "#app/last-lines.ts";
 import { isFinal } from "#contract/ended.ts";
@@ -6,7 +7,7 @@ import { readRange } from "#log/read-range.ts";
 import { openLocal } from "./context.ts";
 import { hostGone } from "./exit.ts";
 import { parseOptions, parseStart, refuseWords } from "./options.ts";
-import { createFrameWriter, createRawWriter } from "./output-writer.ts";
+import { createFrameWriter, openRawWriter } from "./output-writer.ts";
 import { createTargetPlace, findTarget } from "./place/target.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
@@ -22,14 +23,13 @@ export async function run(argv: readonly string[]): Promise<number> {
   const [word = values.to] = positionals;
   const start = parseStart(values);
   const isFollowing = values.follow === true;
-  const interrupted = new AbortController();
-  process.once("SIGINT", () => interrupted.abort());
-  const { signal } = interrupted;
+  using leaving = onLeavingSignals();
+  const { signal } = leaving;
   if (values.remote !== undefined) {
     const { printRemoteLogs } = await import("./control/remote-logs.ts");
     const json = values.json === true;
     await printRemoteLogs({ remote: values.remote, word, start, isFollowing, json, signal });
-    return 0;
+    return leaving.exitCode;
   }
   using local = await openLocal();
   const { session_id } = await findTarget(createTargetPlace(local.operations), word, {
@@ -42,10 +42,8 @@ export async function run(argv: readonly string[]): Promise<number> {
     ...{ first, tail: watch.tail },
     read: (from, to) => readBytes(source, from, to),
   });
-  const writer =
-    values.json === true
-      ? createFrameWriter()
-      : createRawWriter({ isHistory: process.stdout.isTTY });
+  using writer =
+    values.json === true ? createFrameWriter() : openRawWriter({ isHistory: process.stdout.isTTY });
   for await (const chunk of followOutput(source, watch, {
     since,
     until: isFollowing ? "final" : "now",
@@ -53,10 +51,38 @@ export async function run(argv: readonly string[]): Promise<number> {
   })) {
     await writer.write(chunk);
   }
-  if (!isFollowing || signal.aborted) return 0;
+  if (!isFollowing || signal.aborted) return leaving.exitCode;
   if (!isFinal(watch.session)) throw hostGone(session_id);
   await writer.end(watch.session);
   return 0;
+}
+
+interface Leaving extends Disposable {
+  readonly signal: AbortSignal;
+  /** 0 for Ctrl-C, which is how following a log ends. */
+  readonly exitCode: number;
+}
+
+/** The first signal ends the command in order, with the terminal put back; another one at once. */
+function onLeavingSignals(): Leaving {
+  const leaving = new AbortController();
+  let exitCode = 0;
+  const leave = (name: NodeJS.Signals) => {
+    if (leaving.signal.aborted) process.exit(128 + constants.signals[name]);
+    exitCode = name === "SIGINT" ? 0 : 128 + constants.signals[name];
+    leaving.abort();
+  };
+  const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  for (const name of names) process.on(name, leave);
+  return {
+    signal: leaving.signal,
+    get exitCode() {
+      return exitCode;
+    },
+    [Symbol.dispose]: () => {
+      for (const name of names) process.off(name, leave);
+    },
+  };
 }
 
 /** What is no longer kept is passed over. */

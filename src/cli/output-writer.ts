@@ -2,17 +2,29 @@ import { once } from "node:events";
 import { channelName } from "#contract/channels.ts";
 import type { Session } from "#contract/session.ts";
 import type { LogChunk } from "#log/log-source.ts";
+import { ModeTracker } from "./terminal/mode-tracker.ts";
 import { QueryFilter } from "./terminal/query-filter.ts";
+import { onceAtEnd } from "./terminal/raw-mode.ts";
 
 /** Where a session's output goes, as fast as it is taken there and no faster. */
-export interface OutputWriter {
+export interface OutputWriter extends Disposable {
   write(chunk: LogChunk): Promise<void>;
   end(session: Session): Promise<void>;
 }
 
-/** The bytes as they are: stdout to stdout, stderr to stderr, notices to stderr. */
-export function createRawWriter({ isHistory }: { readonly isHistory: boolean }): OutputWriter {
+export interface RawWriterOptions {
+  /** Printed before: what asks the terminal something is left out. */
+  readonly isHistory: boolean;
+}
+
+/**
+ * The bytes as they are: stdout to stdout, stderr to stderr, notices to stderr. A terminal gets back the modes that
+ * the program has set, when the writer is disposed of or the process ends.
+ */
+export function openRawWriter({ isHistory }: RawWriterOptions): OutputWriter {
   const filter = isHistory ? new QueryFilter() : undefined;
+  const modes = process.stdout.isTTY ? new ModeTracker() : undefined;
+  const restored = modes && onceAtEnd(() => void process.stdout.write(modes.undo()));
   return {
     async write(chunk) {
       if (chunk.kind === "gap") {
@@ -20,9 +32,11 @@ export function createRawWriter({ isHistory }: { readonly isHistory: boolean }):
         return;
       }
       const stream = channelName(chunk.channel) === "stderr" ? process.stderr : process.stdout;
+      await writeTo(process.stdout, Buffer.from(modes?.push(chunk.bytes) ?? ""));
       await writeTo(stream, filter?.push(chunk.bytes) ?? chunk.bytes);
     },
     end: () => Promise.resolve(),
+    [Symbol.dispose]: () => restored?.[Symbol.dispose](),
   };
 }
 
@@ -44,6 +58,7 @@ export function createFrameWriter(): OutputWriter {
       const { exit_code, signal, reason, tail } = state;
       await print({ type: "exit", exit_code, signal, reason, tail });
     },
+    [Symbol.dispose]: () => undefined,
   };
 }
 

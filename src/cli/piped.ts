@@ -7,7 +7,7 @@ import type { Session } from "#contract/session.ts";
 import type { LogChunk } from "#log/log-source.ts";
 import type { Local } from "./context.ts";
 import { exitCodeOf, hostGone, notice, sayFault } from "./exit.ts";
-import { createFrameWriter, createRawWriter } from "./output-writer.ts";
+import { createFrameWriter, openRawWriter } from "./output-writer.ts";
 
 export interface PipedOptions {
   readonly since: number | undefined;
@@ -74,7 +74,7 @@ export async function pipe(
   const { patience } = options;
   using signals = onSignals(piped, options);
   if (options.forwardsInput) void forwardInput(piped, signals.over);
-  const writer = options.json ? createFrameWriter() : createRawWriter({ isHistory: false });
+  using writer = options.json ? createFrameWriter() : openRawWriter({ isHistory: false });
   const over = AbortSignal.any([signals.over, ...(patience === undefined ? [] : [patience])]);
   for await (const chunk of piped.chunks(over)) await writer.write(chunk);
   const { leftBy } = signals;

@@ -1,5 +1,5 @@
 import { findStart, type OutputStart, type PrintedOutput } from "#app/last-lines.ts";
-import { createFrameWriter, createRawWriter } from "#cli/output-writer.ts";
+import { createFrameWriter, openRawWriter } from "#cli/output-writer.ts";
 import { openRemotePlace, type Place } from "#cli/place/place.ts";
 import { choosePlace } from "#cli/place/records.ts";
 import { findTarget } from "#cli/place/target.ts";
@@ -26,7 +26,7 @@ export async function printRemoteLogs(logs: RemoteLogs): Promise<void> {
     read: (from, to) => readBytes(place, session, { from, to }),
   };
   const since = logs.start === undefined ? undefined : await findStart(logs.start, output);
-  const writer = json ? createFrameWriter() : createRawWriter({ isHistory: process.stdout.isTTY });
+  using writer = json ? createFrameWriter() : openRawWriter({ isHistory: process.stdout.isTTY });
   const until = isFollowing ? Number.POSITIVE_INFINITY : session.tail;
   if ((since ?? session.first_offset) >= until) return;
   await using attachment = place.attach(session.session_id, { since, signal });

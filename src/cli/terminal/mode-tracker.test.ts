@@ -76,3 +76,13 @@ test("a reset of the terminal undoes everything", () => {
   const modes = track("\x1b[?1049;2004h\x1b[?25l\x1b[>1u\x1b=", "\x1bc");
   expect(modes.undo()).toBe(RENDITION);
 });
+
+test("the window's title is saved before the first one is set, and put back", () => {
+  const modes = new ModeTracker();
+  const push = (text: string) => modes.push(Buffer.from(text));
+  expect(push("plain")).toBe("");
+  expect(push("\x1b]0;one\x07")).toBe("\x1b[22;0t");
+  expect(push("\x1b]2;two\x1b\\")).toBe("");
+  expect(modes.undo()).toBe(`${RENDITION}\x1b]0;\x07\x1b[23;0t`);
+  expect(modes.redo()).toBe("\x1b[22;0t\x1b]2;two\x1b\\");
+});

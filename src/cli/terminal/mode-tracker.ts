@@ -32,6 +32,13 @@ const SWITCHES: readonly Switch[] = [
   { on: /^\x1b\[=[1-9]\d*(?:;[12])?u$/, off: /^\x1b\[=0(?:;1)?u$/, undo: "\x1b[=0u" },
 ];
 
+/** The window's title: kept on the terminal's own stack first, and cleared where a terminal has no such stack. */
+const TITLE = {
+  set: /^\x1b\][012];/,
+  save: "\x1b[22;0t",
+  undo: "\x1b]0;\x07\x1b[23;0t",
+};
+
 interface Change {
   readonly redo: string;
   readonly undo: string;
@@ -42,13 +49,18 @@ export class ModeTracker {
   /** In the order in which they came. */
   readonly #changes = new Map<string, Change>();
   #keyboards: string[] = [];
+  #isTitleSaved = false;
   readonly #scanner = new VtScanner({
     plain: () => undefined,
     sequence: (bytes) => this.#see(Buffer.from(bytes).toString("latin1")),
   });
 
-  push(chunk: Uint8Array): void {
+  /** Answers what has to be written to the terminal before the chunk, so that `undo` can put back what it changes. */
+  push(chunk: Uint8Array): string {
     this.#scanner.push(chunk);
+    if (this.#isTitleSaved || !this.#changes.has(TITLE.undo)) return "";
+    this.#isTitleSaved = true;
+    return TITLE.save;
   }
 
   get isAlternate(): boolean {
@@ -74,13 +86,19 @@ export class ModeTracker {
       for (const mode of (modes[1] ?? "").split(";").map(Number)) this.#set(mode, modes[2] === "h");
       return;
     }
-    if (sequence === "\x1bc") {
-      this.#changes.clear();
-      this.#keyboards = [];
-    } else if (/^\x1b\[>\d*u$/.test(sequence))
+    if (sequence === "\x1bc") this.#reset();
+    else if (TITLE.set.test(sequence))
+      this.#changes.set(TITLE.undo, { redo: `${TITLE.save}${sequence}`, undo: TITLE.undo });
+    else if (/^\x1b\[>\d*u$/.test(sequence))
       this.#keyboards = [...this.#keyboards, sequence].slice(-KEYBOARDS);
     else if (/^\x1b\[<\d*u$/.test(sequence)) this.#popKeyboards(Number(sequence.slice(3, -1) || 1));
     else this.#turn(sequence);
+  }
+
+  #reset(): void {
+    this.#changes.clear();
+    this.#keyboards = [];
+    this.#isTitleSaved = false;
   }
 
   #set(mode: number, isOn: boolean): void {

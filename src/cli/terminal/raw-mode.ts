@@ -1,19 +1,26 @@
 /** Raw mode for the length of a scope; put back on every way out that a process has. */
 export function openRawMode(undo: () => string): Disposable {
   const { stdin, stdout } = process;
-  let isRaw = true;
   stdin.setRawMode(true);
-  const restore = () => {
-    if (!isRaw) return;
-    isRaw = false;
-    process.off("exit", restore);
+  return onceAtEnd(() => {
     stdin.setRawMode(false);
     stdin.pause();
     stdout.write(undo());
+  });
+}
+
+/** Runs when the scope ends, or the process before it. */
+export function onceAtEnd(restore: () => void): Disposable {
+  let isOpen = true;
+  const end = () => {
+    if (!isOpen) return;
+    isOpen = false;
+    process.off("exit", end);
+    restore();
   };
-  // `exit` also covers an error that nobody caught; signals are the caller's to turn into an orderly end.
-  process.on("exit", restore);
-  return { [Symbol.dispose]: restore };
+  // `exit` also covers an error that was not caught; signals are the caller's to turn into an orderly end.
+  process.on("exit", end);
+  return { [Symbol.dispose]: end };
 }
 
 export interface Size {

@@ -38,7 +38,7 @@ export class Screen {
 
   async write(offset: number, bytes: Uint8Array): Promise<void> {
     const past = Math.max(0, Math.min(bytes.length, this.#historyEnd - offset));
-    this.#modes.push(bytes);
+    await this.#save(bytes);
     await this.#print(this.#filter.push(bytes.subarray(0, past)));
     if (past === bytes.length) return;
     // A sequence may have begun in history and end live.
@@ -49,7 +49,7 @@ export class Screen {
   async paint(state: string, rows: number): Promise<void> {
     const away = "\r\n".repeat(rows);
     const bytes = Buffer.from(`${away}${FRESH}${state.replaceAll(...KEYPAD)}`);
-    this.#modes.push(bytes);
+    await this.#save(bytes);
     await this.#print(bytes);
   }
 
@@ -62,6 +62,10 @@ export class Screen {
   /** What makes this a shell's terminal again. */
   undo(): string {
     return this.#modes.undo();
+  }
+
+  async #save(bytes: Uint8Array): Promise<void> {
+    await writeTo(process.stdout, Buffer.from(this.#modes.push(bytes)));
   }
 
   async #print(bytes: Uint8Array): Promise<void> {

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { waitFor } from "#test/harness/eventually.ts";
+import { openReins, type Reins } from "#test/harness/reins.ts";
+
+/** Everything that `reins` prints at a terminal of its own, which is a session of Reins, once it has printed this. */
+async function printed(reins: Reins, id: string, wanted: string | RegExp): Promise<string> {
+  return await waitFor(`${id} prints ${wanted}`, async () => {
+    const { stdout } = await reins.run(["logs", id]);
+    const isThere = typeof wanted === "string" ? stdout.includes(wanted) : wanted.test(stdout);
+    return isThere ? stdout : undefined;
+  });
+}
+
+/** A window's title, another screen, the mouse, no cursor. */
+const SPOIL = String.raw`printf '\033]0;inside\007\033[?1049h\033[?1000h\033[?25lspoilt'`;
+const SAVED = "\x1b[22;0t";
+const RESTORED = "\x1b[0m\x1b[?25h\x1b[?1000l\x1b[?1049l\x1b]0;\x07\x1b[23;0t";
+
+test.concurrent("logs puts a terminal back as it was, at its end and at a signal", async () => {
+  await using reins = await openReins();
+  const spoiling = await reins.detach(["--tty", "--", "sh", "-c", `${SPOIL}; exec sleep 1000`]);
+  await printed(reins, spoiling, "spoilt");
+  const once = await reins.detach(["--tty", "--", "reins", "logs", spoiling]);
+  const whole = await printed(reins, once, /\[23;0t$/);
+  expect(whole.startsWith(`${SAVED}\x1b]0;inside\x07`)).toBe(true);
+  expect(whole.endsWith(`spoilt${RESTORED}`)).toBe(true);
+  for (const [signal, code] of [
+    ["INT", 0],
+    ["TERM", 143],
+  ] as const) {
+    const following = await reins.detach(["--tty", "--", "reins", "logs", "-f", spoiling]);
+    await printed(reins, following, "spoilt");
+    expect(await reins.run(["signal", following, signal])).toMatchObject({ code: 0 });
+    expect((await printed(reins, following, /\[23;0t/)).endsWith(RESTORED)).toBe(true);
+    expect(await reins.run(["wait", following])).toMatchObject({ code });
+  }
+});
