@@ -35,3 +35,16 @@ test.concurrent("logs puts a terminal back as it was, at its end and at a signal
     expect(await reins.run(["wait", following])).toMatchObject({ code });
   }
 });
+
+test.concurrent.each([
+  { how: "exits", script: "exit 3", said: "exited with code 3", code: 3 },
+  { how: "dies by a signal", script: "kill -KILL $$", said: "ended by SIGKILL", code: 137 },
+])("a terminal says how its program ended when it $how", async ({ script, said, code }) => {
+  await using reins = await openReins();
+  const words = ["reins", "run", "--", "sh", "-c", `${SPOIL}; ${script}`];
+  const id = await reins.detach(["--tty", "--", ...words]);
+  const all = await printed(reins, id, `[reins: ${said}]`);
+  const end = all.slice(all.indexOf("spoilt"));
+  expect(end.replaceAll(/[\r\n]+/g, "\n")).toBe(`spoilt${RESTORED}\n[reins: ${said}]\n`);
+  expect(await reins.run(["wait", id])).toMatchObject({ code });
+});

@@ -117,7 +117,12 @@ class Listener {
         return undefined;
       case "exit":
         if (event.reason === "host_lost") return { kind: "lost" };
-        return { kind: "exited", exit_code: event.exit_code, reason: event.reason };
+        return {
+          kind: "exited",
+          exit_code: event.exit_code,
+          signal: event.signal,
+          reason: event.reason,
+        };
       case "failed":
         return { kind: "failed", error: event.fault };
       default:

@@ -6,7 +6,12 @@ import type { Screen } from "./screen.ts";
 
 /** Why this terminal is a shell's again. */
 export type Ending =
-  | { readonly kind: "exited"; readonly exit_code: number | null; readonly reason: string }
+  | {
+      readonly kind: "exited";
+      readonly exit_code: number | null;
+      readonly signal: string | null;
+      readonly reason: string;
+    }
   | { readonly kind: "lost" | "detached" | "host_gone" }
   | { readonly kind: "signalled"; readonly signal: NodeJS.Signals }
   | { readonly kind: "failed"; readonly error: unknown };
@@ -38,7 +43,7 @@ export interface Left {
 export function reportEnding(ending: Ending, { session_id, back }: Left, screen: Screen): number {
   switch (ending.kind) {
     case "exited":
-      if (ending.reason !== "exited") screen.notice(`closed: ${ending.reason}`);
+      screen.notice(describeExit(ending));
       return ending.exit_code ?? 1;
     case "lost":
       screen.notice("lost: the host that ran it has died");
@@ -53,6 +58,11 @@ export function reportEnding(ending: Ending, { session_id, back }: Left, screen:
       screen.notice(`detached; ${back} brings you back`);
       return ending.kind === "signalled" ? 128 + constants.signals[ending.signal] : 0;
   }
+}
+
+function describeExit({ exit_code, signal, reason }: Extract<Ending, { kind: "exited" }>): string {
+  if (reason !== "exited") return `closed: ${reason}`;
+  return signal === null ? `exited with code ${exit_code}` : `ended by ${signal}`;
 }
 
 /** It ended, was taken or does not read: whatever it is, the session itself tells. */
