@@ -368,16 +368,17 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
     },
   },
   host: {
-    summary: "Serve sessions; started by the other commands when it is needed.",
+    summary: "Run, upgrade or stop the host of the sessions; stopping it ends every session.",
     usage: "reins host [--data-dir DIR] | reins host status | reins host upgrade | reins host stop",
     options: [
       [
         "--data-dir DIR",
         "where the logs are (default: $REINS_HOME, else the user's state directory)",
       ],
+      ["-y, --yes", "stop: end every running session without asking (asked at a terminal only)"],
       JSON_OPTION,
     ],
-    examples: ["reins host status", "reins host upgrade", "reins host stop"],
+    examples: ["reins host status", "reins host upgrade", "reins host stop --yes"],
     load: () => import("./host.ts"),
   },
   agent: {

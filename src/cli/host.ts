@@ -6,19 +6,24 @@ import { withoutMarks } from "#proc/environment.ts";
 import { takeEnvironment } from "#proc/guard-memory.ts";
 import { findDataDir, ownCommand } from "./context.ts";
 import { parseOptions, refuseWords } from "./options.ts";
+import { countSessions } from "./printable.ts";
 import { version } from "./version.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseOptions(argv, {
     "data-dir": { type: "string" },
     json: { type: "boolean" },
+    yes: { type: "boolean", short: "y" },
   });
   const dataDir = resolve(values["data-dir"] ?? findDataDir());
   const [action, ...others] = positionals;
   refuseWords(others);
   if (action === undefined) return await serve(dataDir);
   if (action === "status") return await status(dataDir, values.json === true);
-  if (action === "stop") return await stop(dataDir);
+  if (action === "stop") {
+    const { stopHost } = await import("./stop-host.ts");
+    return await stopHost(dataDir, { isSure: values.yes === true, json: values.json === true });
+  }
   if (action === "upgrade") return await upgrade(dataDir, values.json === true);
   if (action === "check-upgrade") return await checkUpgrade(dataDir);
   throw new Fault(
@@ -74,7 +79,7 @@ async function upgrade(dataDir: string, asJson: boolean): Promise<number> {
     );
   const done = await host.call("host.upgrade", { command: ownCommand() });
   const { pid, live, from_version } = done;
-  const sessions = live === 1 ? "1 session" : `${live} sessions`;
+  const sessions = countSessions(live);
   process.stdout.write(
     asJson
       ? `${JSON.stringify(done)}\n`
@@ -87,14 +92,5 @@ async function upgrade(dataDir: string, asJson: boolean): Promise<number> {
 async function checkUpgrade(dataDir: string): Promise<number> {
   const { describeProgram } = await import("#daemon/host.ts");
   process.stdout.write(`${JSON.stringify(await describeProgram(dataDir, version()))}\n`);
-  return 0;
-}
-
-async function stop(dataDir: string): Promise<number> {
-  using host = await findHost(locateDataDir(dataDir));
-  if (host === undefined) return 0;
-  await host.call("host.shutdown", {});
-  // It answers before it has let go of its lock.
-  await host.closed;
   return 0;
 }

@@ -12,3 +12,7 @@ export function printableJson(value: unknown): string {
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, " ");
 }
+
+export function countSessions(count: number): string {
+  return count === 1 ? "1 session" : `${count} sessions`;
+}

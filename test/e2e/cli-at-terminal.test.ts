@@ -48,3 +48,32 @@ test.concurrent.each([
   expect(end.replaceAll(/[\r\n]+/g, "\n")).toBe(`spoilt${RESTORED}\n[reins: ${said}]\n`);
   expect(await reins.run(["wait", id])).toMatchObject({ code });
 });
+
+test.concurrent("host stop asks at a terminal before it ends what runs, and counts it", async () => {
+  await using reins = await openReins();
+  await using other = await openReins();
+  for (const _ of [1, 2]) await other.detach(["--", "sleep", "1000"]);
+  const host = await other.hostPid();
+  const stop = (...words: string[]) =>
+    reins.detach([
+      "--tty",
+      "--",
+      "env",
+      `REINS_HOME=${other.home}`,
+      "reins",
+      "host",
+      "stop",
+      ...words,
+    ]);
+  const declined = await stop();
+  await printed(reins, declined, "Stopping the host ends 2 sessions. Stop it? [y/N]");
+  await reins.run(["send", "n", "--to", declined]);
+  await printed(reins, declined, "The host was not stopped.");
+  expect(await reins.run(["wait", declined])).toMatchObject({ code: 1 });
+  expect(await other.hostPid()).toBe(host);
+  const sure = await stop("--yes");
+  expect(await printed(reins, sure, "ended")).toBe(
+    "The host was stopped, and 2 sessions ended.\r\n",
+  );
+  expect(await other.hostPid()).toBeUndefined();
+});

@@ -127,7 +127,8 @@ test.concurrent("host stop ends the host and its sessions, and the next command 
   const pid = (await reins.hostPid()) ?? 0;
   const status = succeed(await reins.run(["host", "status"]));
   expect(status).toMatch(new RegExp(`^pid +${pid}$`, "m"));
-  expect(await reins.run(["host", "stop"])).toMatchObject({ code: 0, stdout: "", stderr: "" });
+  const stopped = "The host was stopped, and 1 session ended.\n";
+  expect(await reins.run(["host", "stop"])).toMatchObject({ code: 0, stdout: "", stderr: stopped });
   await waitFor("the host ends", () => !isAlive(pid));
   expect(await reins.run(["host", "status"])).toMatchObject({
     code: 0,
