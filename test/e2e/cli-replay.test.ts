@@ -116,7 +116,7 @@ describe("coming back", () => {
     await pane.prompts("out$");
     const [session] = await reins.sessions();
     pane.enter(`clear; reins attach ${session?.session_id}; echo "code $?"`);
-    await pane.shows("\nthe end\ncode 6\n");
+    await pane.shows("\nthe end\n[reins: exited with code 6]\ncode 6\n");
     expect(pane.screen()).not.toContain("types here");
   });
 });
