@@ -12,7 +12,7 @@ import {
 import type { WorkspaceId } from "#contract/ids.ts";
 import { chooseDataDir, type DataDir, locateDataDir } from "#host/data-dir.ts";
 import type { HostClient } from "#host/socket/client.ts";
-import { openHost } from "#host/start-host.ts";
+import { joinHost, openHost } from "#host/start-host.ts";
 
 /** A command's way to the sessions of this machine: no server, the operations run here. */
 export interface Local extends Disposable {
@@ -22,11 +22,20 @@ export interface Local extends Disposable {
 }
 
 export async function openLocal(places: Places = localPlaces): Promise<Local> {
-  const dir = locateDataDir(findDataDir());
-  const host = await openHost({ dataDir: dir.path, command: ownCommand(), env: process.env });
+  const dataDir = findDataDir();
+  return createLocal(await openHost({ dataDir, command: ownCommand(), env: process.env }), places);
+}
+
+/** The same where a host runs; undefined where none does. It starts none. */
+export async function findLocal(): Promise<Local | undefined> {
+  const host = await joinHost(findDataDir());
+  return host === undefined ? undefined : createLocal(host, localPlaces);
+}
+
+function createLocal(host: HostClient, places: Places): Local {
   return {
     host,
-    dir,
+    dir: locateDataDir(findDataDir()),
     operations: createSessionOperations({ link: createHostLink(host), places }, describeCaller()),
     [Symbol.dispose]: () => host[Symbol.dispose](),
   };

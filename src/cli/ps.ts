@@ -2,7 +2,7 @@ import type { Session } from "#contract/session.ts";
 import type { SessionState } from "#contract/session-state.ts";
 import { findAnswering } from "#registry/answering.ts";
 import { isRun, joinRuns, type Run } from "#registry/runs.ts";
-import { openLocal } from "./context.ts";
+import { findLocal, openLocal } from "./context.ts";
 import { parseOptions, refuseWords } from "./options.ts";
 import { choosePlace, listRecords } from "./place/records.ts";
 import { createTargetPlace, listSessions, type TargetPlace } from "./place/target.ts";
@@ -33,7 +33,9 @@ export async function run(argv: readonly string[]): Promise<number> {
 
 /** Not through a place, which loads more than people wait for. */
 async function listHere(isAll: boolean): Promise<Run[]> {
-  using local = await openLocal();
+  // Sessions live in a host: without one nothing lives, and only those that have ended are worth starting one.
+  using local = isAll ? await openLocal() : await findLocal();
+  if (local === undefined) return [];
   const sessions = await listShown(createTargetPlace(local.operations), isAll);
   return joinRuns(sessions, await findAnswering(listRecords()));
 }

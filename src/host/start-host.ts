@@ -44,6 +44,11 @@ export async function openHost(options: StartOptions): Promise<HostClient> {
   }
 }
 
+/** The host of this data directory if one runs, for what needs none otherwise. */
+export async function joinHost(dataDir: string): Promise<HostClient | undefined> {
+  return await findSettledHost(openDataDir(dataDir));
+}
+
 /** A host that is about to end still accepts and says nothing: then it is asked again until it has gone. */
 async function findSettledHost(dir: DataDir): Promise<HostClient | undefined> {
   const until = performance.now() + START_LIMIT_MS;

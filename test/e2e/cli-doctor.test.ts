@@ -18,7 +18,7 @@ test.concurrent("where all is well it says so, starts a host and exits with 0", 
 
 test.concurrent("for programs it is one object", async () => {
   await using reins = await openReins();
-  await reins.run(["ps"]);
+  await reins.run(["ps", "-a"]);
   const result = await reins.run(["doctor", "--json"]);
   expect(result).toMatchObject({ code: 0, stderr: "" });
   const { ok, checks } = readReport(result);
@@ -33,7 +33,7 @@ test.concurrent("for programs it is one object", async () => {
 
 test.concurrent("what is wrong exits with 1, says what to do and is left as it is", async () => {
   await using reins = await openReins();
-  await reins.run(["ps"]);
+  await reins.run(["ps", "-a"]);
   await reins.run(["host", "stop"]);
   chmodSync(reins.home, 0o755);
   writeFileSync(join(reins.home, "token"), "x", { mode: 0o644 });
@@ -49,7 +49,7 @@ test.concurrent("what is wrong exits with 1, says what to do and is left as it i
 
 test.concurrent("a host that was stopped is found out", async () => {
   await using reins = await openReins();
-  await reins.run(["ps"]);
+  await reins.run(["ps", "-a"]);
   const pid = (await reins.hostPid()) ?? 0;
   process.kill(pid, "SIGSTOP");
   try {

@@ -138,7 +138,7 @@ describe("reins run --listen", () => {
 
   test.concurrent("goes on without an address when what should serve it has died meanwhile", async () => {
     await using reins = await openReins();
-    succeed(await reins.ask(["ps"]));
+    succeed(await reins.ask(["ps", "-a"]));
     const host = (await reins.hostPid()) ?? 0;
     process.kill(host, "SIGSTOP");
     const before = countConnections(reins);

@@ -13,6 +13,8 @@ test.concurrent("ps says when there is nothing", async () => {
     stderr: "Nothing is running. Start something with: reins run -- COMMAND\n",
   });
   expect(JSON.parse(succeed(await reins.run(["ps", "--json"])))).toEqual({ sessions: [] });
+  // A list of nothing needs no host.
+  expect(await reins.hostPid()).toBeUndefined();
 });
 
 test.concurrent("ps lists what runs, ps -a also what has ended", async () => {

@@ -10,7 +10,7 @@ import { openReins, type Reins, succeed } from "#test/harness/reins.ts";
 
 async function openServer(reins: Reins, port = 0) {
   // The host of this directory, and not one of the server's own environment.
-  succeed(await reins.ask(["ps"]));
+  succeed(await reins.ask(["ps", "-a"]));
   return await openGatewayProcess({ dataDir: reins.home, port });
 }
 

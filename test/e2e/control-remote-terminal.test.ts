@@ -12,7 +12,7 @@ const SHELL = "env PS1='in$ ' bash --norc --noprofile -i";
 
 async function openServer(reins: Reins, port = 0) {
   // The host of this directory, and not one of the server's own environment.
-  succeed(await reins.ask(["ps"]));
+  succeed(await reins.ask(["ps", "-a"]));
   return await openGatewayProcess({ dataDir: reins.home, port });
 }
 

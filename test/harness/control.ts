@@ -82,7 +82,7 @@ export async function openControl(way: Way): Promise<Control> {
 
 async function serve(reins: Reins, stack: AsyncDisposableStack): Promise<string> {
   // The host of this directory, and not one of the server's own environment.
-  await reins.ask(["ps"]);
+  await reins.ask(["ps", "-a"]);
   const { door } = stack.use(await openGatewayProcess({ dataDir: reins.home }));
   return door.url;
 }

@@ -182,7 +182,7 @@ interface Ending extends Pick<Reins, "path" | "home" | "run"> {}
 async function endAll({ path, home, run }: Ending): Promise<void> {
   if (existsSync(join(home, "host.lock"))) {
     // A host that was killed has left its sessions; the next one ends them.
-    if ((await findHostPid(home)) === undefined) succeed(await run(["ps"]));
+    if ((await findHostPid(home)) === undefined) succeed(await run(["ps", "-a"]));
     await stopHost(home);
   }
   try {
