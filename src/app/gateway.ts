@@ -251,9 +251,7 @@ function describeHost(host: HostHealth): NonNullable<Health["host"]> {
     host;
   return {
     ok: log_faults === 0,
-    ...(log_faults === 0
-      ? {}
-      : { message: `the logs of ${log_faults} sessions cannot be written` }),
+    ...(log_faults === 0 ? {} : { message: describeLogFaults(log_faults) }),
     ...{ pid, version, uptime_ms, sessions, live, live_cap, memory_bytes, errors, log_faults },
   };
 }
@@ -267,6 +265,11 @@ function describeHostBriefly(host: HostHealth): NonNullable<Health["host"]> {
     ...(log_faults === 0 ? {} : { message }),
     ...{ pid, version, uptime_ms, live_cap },
   };
+}
+
+function describeLogFaults(count: number): string {
+  if (count === 1) return "the log of 1 session cannot be written";
+  return `the logs of ${count} sessions cannot be written`;
 }
 
 function checkStore(store: Store): { ok: boolean; message?: string } {

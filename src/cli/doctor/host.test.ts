@@ -41,6 +41,7 @@ describe("the host", () => {
       status: "failed",
       sentence: "The logs of 2 sessions cannot be written.",
     });
+    expect(found({ log_faults: 1 }).sentence).toBe("The log of 1 session cannot be written.");
     expect(found({ errors: 1 })).toMatchObject({ status: "info" });
     expect(found({ unreadable: ["ses_x"] })).toMatchObject({ status: "info" });
   });

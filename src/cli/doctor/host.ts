@@ -42,7 +42,9 @@ export function describeHealth(health: HostHealth, { version, dir }: World): Fin
   if (health.log_faults > 0)
     return failed(
       NAME,
-      `The logs of ${health.log_faults} sessions cannot be written.`,
+      health.log_faults === 1
+        ? "The log of 1 session cannot be written."
+        : `The logs of ${health.log_faults} sessions cannot be written.`,
       `Make room on the disk; ${dir.hostLog} says more.`,
     );
   if (health.version !== version)
