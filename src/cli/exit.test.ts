@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Fault } from "#contract/fault.ts";
 import { type FaultCode, faults } from "#contract/faults.ts";
-import { exitCodeOf } from "./exit.ts";
+import { exitCodeOf, exitCodeOfProgram } from "./exit.ts";
 
 /** Scripts depend on these: a literal, not the table read twice. */
 const EXIT_CODES: Record<FaultCode, number> = {
@@ -50,4 +50,19 @@ test("every fault has the exit code that scripts know", () => {
 test("what is no fault is a bug", () => {
   expect(exitCodeOf(new Error("x"))).toBe(1);
   expect(exitCodeOf("x")).toBe(1);
+});
+
+test.each([
+  ["ENOENT", 127],
+  ["EACCES", 126],
+  ["ENOEXEC", 126],
+  ["E2BIG", 10],
+])("a program that cannot be started for %s is the exit code %i, as in a shell", (errno, code) => {
+  const fault = new Fault("spawn_failed", "", { details: { program: "x", errno } });
+  expect(exitCodeOfProgram(fault)).toBe(code);
+});
+
+test("a directory that cannot be worked in is the fault's own exit code", () => {
+  const fault = new Fault("spawn_failed", "", { details: { work_dir: "/x", errno: "ENOENT" } });
+  expect(exitCodeOfProgram(fault)).toBe(10);
 });

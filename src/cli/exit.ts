@@ -7,6 +7,21 @@ export function exitCodeOf(error: unknown): number {
   return faults[asFault(error).code].exit;
 }
 
+/** As shells, env and docker have it. */
+const NOT_FOUND_EXIT = 127;
+const NOT_EXECUTABLE_EXIT = 126;
+const NOT_EXECUTABLE: readonly unknown[] = ["EACCES", "ENOEXEC", "ENOTDIR", "ELOOP"];
+
+/** Of a command that runs a program: it passes the program's exit code on, also when there is no program to run. */
+export function exitCodeOfProgram(error: unknown): number {
+  const { code, details } = asFault(error);
+  if (code === "spawn_failed" && details.program !== undefined) {
+    if (details.errno === "ENOENT") return NOT_FOUND_EXIT;
+    if (NOT_EXECUTABLE.includes(details.errno)) return NOT_EXECUTABLE_EXIT;
+  }
+  return exitCodeOf(error);
+}
+
 /** For people, who see the data on stdout and this beside it. */
 export function notice(sentence: string): void {
   process.stderr.write(`reins: ${printable(sentence)}\n`);

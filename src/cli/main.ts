@@ -2,7 +2,7 @@ import { systemClock } from "#base/clock.ts";
 import { guardLater } from "#proc/guard-memory.ts";
 import type { CommandSpec } from "./command-spec.ts";
 import { commands } from "./commands.ts";
-import { exitCodeOf, sayFault } from "./exit.ts";
+import { exitCodeOf, exitCodeOfProgram, notice, sayFault } from "./exit.ts";
 
 const USAGE_EXIT = 2;
 /** 128 and the number of SIGHUP. */
@@ -27,20 +27,29 @@ export async function main(argv: readonly string[]): Promise<number> {
     return await run(rest);
   } catch (error) {
     sayFault(error);
-    return exitCodeOf(error);
+    return spec.takesProgram === true ? exitCodeOfProgram(error) : exitCodeOf(error);
   }
 }
 
 /** `reins logs | head`: whoever read us has seen enough. A terminal that was closed takes nothing more either. */
 function endQuietlyWithReader(): void {
-  for (const stream of [process.stdout, process.stderr]) {
+  for (const [name, stream] of [
+    ["stdout", process.stdout],
+    ["stderr", process.stderr],
+  ] as const) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EPIPE") process.exit(0);
       if (error.code === "EIO") process.exit(HANGUP_EXIT);
-      sayFault(error);
+      notice(`cannot write to ${name}: ${describeWriteError(error)}`);
       process.exit(exitCodeOf(error));
     });
   }
+}
+
+/** The caller chose where our output goes, so what is full there is not the disk that Reins keeps its data on. */
+function describeWriteError({ code, message }: NodeJS.ErrnoException): string {
+  if (code === "ENOSPC") return "no space left where it is redirected to";
+  return code === "EDQUOT" ? "the disk quota is used up where it is redirected to" : message;
 }
 
 async function showHelp(name: string | undefined): Promise<number> {

@@ -282,7 +282,7 @@ test("a word is a team by its name or by an option; anything else stays a comman
     stdout: "--exec team.yaml\n",
   });
   const command = await reins.ask(["run", "--", "team.yaml"]);
-  expect(command.code).toBe(10);
+  expect(command.code).toBe(127);
 });
 
 test("behind a server it is the same, and the token of this machine is used", async () => {

@@ -12,7 +12,8 @@ export function findSocketPath(remote: string): string | undefined {
   return /^unix:./i.test(remote) ? resolve(remote.slice("unix:".length)) : undefined;
 }
 
-function parseRemote(remote: string): URL {
+/** Throws `invalid_request` for what is not the address of a server. */
+export function parseRemote(remote: string): URL {
   if (findSocketPath(remote) !== undefined) return new URL(UNIX_URL);
   const url = URL.parse(remote);
   if (url !== null && /^https?:$/.test(url.protocol)) return url;

@@ -4,6 +4,7 @@ import type { EventHook } from "#cli/hooks/event-hook.ts";
 import { openRunHooks } from "#cli/hooks/run-hooks.ts";
 import { openRemotePlace } from "#cli/place/place.ts";
 import { choosePlace } from "#cli/place/records.ts";
+import { parseRemote } from "#cli/place/remote.ts";
 import { Fault } from "#contract/fault.ts";
 import type { OperationInput } from "#contract/operations.ts";
 import { runRemotePiped } from "./remote-piped.ts";
@@ -22,6 +23,7 @@ export interface RemoteRun {
 /** `reins run --remote`: a command or a shell of that server, at this terminal or in this pipeline. */
 export async function runThere(run: RemoteRun): Promise<number> {
   const { remote, request, json, forwardsInput } = run;
+  parseRemote(remote);
   checkPlaceOf(request);
   await using place = await openRemotePlace({ ...choosePlace({ remote }), remote });
   // With a key it is started once, also when the first answer is lost.
