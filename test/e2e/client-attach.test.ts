@@ -3,9 +3,13 @@ import type { AttachEvent, Attachment } from "#client/attach/attachment.ts";
 import { type Client, createClient } from "#client/client.ts";
 import type { Terminals, TerminalsEvent } from "#client/terminals.ts";
 import { openTestGateway } from "#test/harness/gateway.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
+
+/** For the tests that need no gateway of their own. */
+const leaseGateway = leaseForFile(() => openTestGateway());
 
 test("types into a terminal, resizes it, signals it and closes it", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   const client = createClient({ url: gateway.url, token: gateway.token });
   const session_id = await openTerminal(
     client,
@@ -26,7 +30,7 @@ test("types into a terminal, resizes it, signals it and closes it", async () => 
 });
 
 test("a large paste arrives whole, as JSON as well as binary", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   const client = createClient({ url: gateway.url, token: gateway.token });
   const paste = `${"0123456789abcde\n".repeat(40_000)}`;
   for (const binary of [true, false]) {
@@ -45,7 +49,7 @@ test("a large paste arrives whole, as JSON as well as binary", async () => {
 });
 
 test("control is refused, taken over and lost, and who lost it is told", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   const client = createClient({ url: gateway.url, token: gateway.token });
   const session_id = await openTerminal(client, "cat");
   await using first = client.attach(session_id, { role: "controller" });
@@ -66,7 +70,7 @@ test("control is refused, taken over and lost, and who lost it is told", async (
 });
 
 test("paints a screen and follows it from there", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   const client = createClient({ url: gateway.url, token: gateway.token });
   const session_id = await openTerminal(client, "printf 'old words'; cat");
   await client.call("session.wait", { session_id, for: "text", text: "words", timeout_ms: 10_000 });
@@ -80,7 +84,7 @@ test("paints a screen and follows it from there", async () => {
 });
 
 test("a size that changes while the screen is painted is told", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   const client = createClient({ url: gateway.url, token: gateway.token });
   const session_id = await openTerminal(client, "printf 'words'; cat");
   for (let cols = 81; cols < 101; cols += 1) {
@@ -97,7 +101,7 @@ test("a size that changes while the screen is painted is told", async () => {
 });
 
 test("a page's cookie is enough, and its socket is the page's own", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   const admin = createClient({ url: gateway.url, token: gateway.token });
   const { ticket } = await admin.call("ticket.create", {});
   // What a browser does by itself: it keeps the cookie and names its origin.

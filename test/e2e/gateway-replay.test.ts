@@ -2,14 +2,18 @@ import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestGateway, type TestGateway } from "#test/harness/gateway.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import type { TestSocket } from "#test/harness/socket.ts";
+
+/** For the tests that need no gateway of their own. */
+const leaseGateway = leaseForFile(() => openTestGateway());
 
 /** What a replay shows. */
 
 const PRINTED = 100_000_000;
 
 test("a range that is no longer kept is a gap before the data, on every way to read it", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   const { session_id } = await gateway.get("session.create", {
     kind: "command",
     command: `head -c ${PRINTED} /dev/zero | tr '\\0' x`,
@@ -36,7 +40,7 @@ test("a range that is no longer kept is a gap before the data, on every way to r
 });
 
 test("a paste of 1 MiB arrives whole on a raw terminal", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   const paste = Buffer.alloc(1024 * 1024, "0123456789abcdef\n");
   const { session_id } = await gateway.get("session.create", {
     kind: "terminal",
@@ -53,7 +57,7 @@ test("a paste of 1 MiB arrives whole on a raw terminal", async () => {
 });
 
 test("an attach in the middle of a flood loses, doubles and reorders nothing", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   const { session_id } = await gateway.get("session.create", {
     kind: "terminal",
     argv: ["/bin/sh", "-c", "stty -opost; seq 1 400000"],
@@ -79,7 +83,7 @@ test("an attach in the middle of a flood loses, doubles and reorders nothing", a
 });
 
 test("a painted attach begins with the screen and goes on behind it", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   const { session_id } = await gateway.get("session.create", {
     kind: "terminal",
     argv: [
@@ -102,7 +106,7 @@ test("a painted attach begins with the screen and goes on behind it", async () =
 });
 
 test("a replay never types: after 20 attaches the child has read nothing", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   // Asks the terminal for everything that a terminal answers, then shows what comes in.
   const queries =
     "\\033[c\\033[>c\\033[6n\\033[5n\\033[?6n\\033]10;?\\007\\033]11;?\\007\\033[14t\\033[18t\\033P$qm\\033\\\\";

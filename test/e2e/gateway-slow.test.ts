@@ -2,7 +2,11 @@ import { connect, type Socket } from "node:net";
 import { expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestGateway, type TestGateway } from "#test/harness/gateway.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { findProcesses } from "#test/harness/processes.ts";
+
+/** For the tests that need no gateway of their own. */
+const leaseGateway = leaseForFile(() => openTestGateway());
 
 /** Clients and children that do not do their part. */
 
@@ -63,7 +67,7 @@ test("a client that never reads is cut alone with 1013; the others and the child
 });
 
 test("a takeover works at once against a holder who is frozen in the middle of a replay", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   const { session_id } = await flood(gateway);
   await waitFor(
     "some output",
@@ -103,7 +107,7 @@ test("a holder who shows no sign of life is dropped, and control is free", async
 });
 
 test("a child that reads no input: a limit, and everything else is answered at once", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   const { session_id } = await gateway.get("session.create", {
     kind: "command",
     argv: ["sleep", "1000"],
@@ -124,7 +128,7 @@ test("a child that reads no input: a limit, and everything else is answered at o
 });
 
 test("a lifetime ends the whole tree, and the stream says why", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   const mark = `lifetime-${process.pid}`;
   const { session_id } = await gateway.get("session.create", {
     kind: "command",
@@ -138,7 +142,7 @@ test("a lifetime ends the whole tree, and the stream says why", async () => {
 });
 
 test("a grandchild that keeps stdout does not delay the exit, and is not hurt", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   const { session_id } = await gateway.get("session.create", {
     kind: "command",
     command: "(sleep 0.3; echo late) & echo hi",
@@ -154,7 +158,7 @@ test("a grandchild that keeps stdout does not delay the exit, and is not hurt", 
 });
 
 test("a signal is told as the signal and 128+n; what cannot start is refused with the reason", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   const killed = await gateway.get("session.create", { kind: "command", command: "kill -9 $$" });
   const { state } = await gateway.get("session.wait", {
     session_id: killed.session_id,

@@ -8,7 +8,11 @@ import { openTask, openTerminals, type Terminals } from "#test/harness/gateway/t
 import { type Door, openTestGateway } from "#test/harness/gateway.ts";
 import { openGatewayProcess } from "#test/harness/gateway-process.ts";
 import { openTestHost } from "#test/harness/host.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { isAlive } from "#test/harness/processes.ts";
+
+/** For the tests that need no gateway of their own. */
+const leaseGateway = leaseForFile(() => openTestGateway());
 
 const MIB = 1024 * 1024;
 const CTRL_C = "\x03";
@@ -18,7 +22,7 @@ const FAR_AHEAD_BYTES = 12 * MIB;
 const patient = { timeout: 40_000 };
 
 test("attaches that are cut anywhere stitch to the whole log", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   using task = await openTask(gateway);
   await using client = await openTerminals(gateway);
   const session_id = await client.open(task);
@@ -35,7 +39,7 @@ test("attaches that are cut anywhere stitch to the whole log", async () => {
 });
 
 test("what is no longer kept is a gap, what is not there yet an error", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   using task = await openTask(gateway);
   await using writer = await openTerminals(gateway);
   const session_id = await writer.open(task);
@@ -65,7 +69,7 @@ test("what is no longer kept is a gap, what is not there yet an error", async ()
 });
 
 test("attaching in the middle of a flood loses, repeats and reorders no byte", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   using task = await openTask(gateway);
   await using client = await openTerminals(gateway);
   const session_id = await client.open(task);
@@ -87,7 +91,7 @@ test("attaching in the middle of a flood loses, repeats and reorders no byte", a
 });
 
 test("any bytes pass both ways unchanged", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   using task = await openTask(gateway);
   await using client = await openTerminals(gateway);
   const session_id = await client.open(task);
@@ -107,7 +111,7 @@ test("any bytes pass both ways unchanged", async () => {
 });
 
 test("Ctrl-C stops a flood, and the other terminals of the socket are not starved by it", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   using task = await openTask(gateway);
   await using client = await openTerminals(gateway);
   const flooding = await client.open(task);
@@ -135,7 +139,7 @@ test("Ctrl-C stops a flood, and the other terminals of the socket are not starve
 });
 
 test("closing a flood: the rest of it, the exit, then the acknowledgement, and nothing in between", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   using task = await openTask(gateway);
   await using client = await openTerminals(gateway);
   const session_id = await client.open(task);
@@ -158,7 +162,7 @@ test("closing a flood: the rest of it, the exit, then the acknowledgement, and n
 });
 
 test("an attach that fails does not undo the next one", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   using task = await openTask(gateway);
   await using owner = await openTerminals(gateway);
   const session_id = await owner.open(task);
@@ -175,7 +179,7 @@ test("an attach that fails does not undo the next one", async () => {
 });
 
 test("one types, the others are told who; a takeover leaves the loser watching", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   using task = await openTask(gateway);
   await using first = await openTerminals(gateway);
   const session_id = await first.open(task);
@@ -206,7 +210,7 @@ test("one types, the others are told who; a takeover leaves the loser watching",
 });
 
 test("observers never change the size; 0 keeps a side, also of what is still under way", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   using task = await openTask(gateway);
   await using client = await openTerminals(gateway);
   const session_id = await client.open(task, { cols: 120, rows: 40 });
@@ -226,7 +230,7 @@ test("observers never change the size; 0 keeps a side, also of what is still und
 });
 
 test("the same input id types once, also over another socket", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   using task = await openTask(gateway);
   await using first = await openTerminals(gateway);
   const session_id = await first.open(task);

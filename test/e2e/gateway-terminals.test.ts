@@ -5,14 +5,18 @@ import { limits } from "#contract/limits.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTask, openTerminals } from "#test/harness/gateway/terminals.ts";
 import { openTestGateway } from "#test/harness/gateway.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
+
+/** For the tests that need no gateway of their own. */
+const leaseGateway = leaseForFile(() => openTestGateway());
 
 const UNKNOWN_TASK = "tsk_0000000000000000";
 const UNKNOWN_SESSION = "ses_0000000000000000";
 const UNKNOWN_WORKSPACE = "wsp_0000000000000000";
 
 test("a terminal of a task is opened, typed into and printed, then ends", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   using task = await openTask(gateway);
   await using client = await openTerminals(gateway);
   const { session_id, work_dir, shell } = await client.opened(task, { cols: 0 });
@@ -29,7 +33,7 @@ test("a terminal of a task is opened, typed into and printed, then ends", async 
 });
 
 test("a task of another workspace is one that does not exist, and nothing is started", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   const mine = await gateway.get("workspace.create", { name: "mine" });
   const other = await gateway.get("workspace.create", { name: "other" });
   using foreign = await openTask(gateway, other);
@@ -60,7 +64,7 @@ test("a task of another workspace is one that does not exist, and nothing is sta
 });
 
 test("who sees both workspaces hears of the mismatch, and nothing is started", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   const { workspace_id } = await gateway.get("workspace.create", { name: "other" });
   using task = await openTask(gateway);
   await using client = await openTerminals(gateway);
@@ -72,7 +76,7 @@ test("who sees both workspaces hears of the mismatch, and nothing is started", a
 });
 
 test("a foreign session is unknown to every frame, and so is one that is not attached here", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   const mine = await gateway.get("workspace.create", { name: "mine" });
   using task = await openTask(gateway);
   await using owner = await openTerminals(gateway);
@@ -99,7 +103,7 @@ test("a foreign session is unknown to every frame, and so is one that is not att
 });
 
 test("a directory that is not there is said; one behind a link is where the terminal is", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   using dir = openTempDir();
   const link = join(dir.path, "link");
   mkdirSync(join(dir.path, "real"));
@@ -145,7 +149,7 @@ test("the terminal's environment names what it belongs to and holds none of the 
 });
 
 test("the exit carries code, signal and reason apart", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   using task = await openTask(gateway);
   await using client = await openTerminals(gateway);
   const session_id = await client.open(task);
@@ -155,7 +159,7 @@ test("the exit carries code, signal and reason apart", async () => {
 });
 
 test("all output comes, then the exit, then the id means nothing here", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   using task = await openTask(gateway);
   await using client = await openTerminals(gateway);
   const session_id = await client.open(task);
@@ -177,7 +181,7 @@ test("all output comes, then the exit, then the id means nothing here", async ()
 });
 
 test("closes agree: the first reason stays, each is acknowledged behind the exit", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   using task = await openTask(gateway);
   await using client = await openTerminals(gateway);
   const session_id = await client.open(task);
@@ -194,7 +198,7 @@ test("closes agree: the first reason stays, each is acknowledged behind the exit
 });
 
 test("a frame that is wrong is answered by what is wrong, and the socket lives", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   using task = await openTask(gateway);
   await using client = await openTerminals(gateway);
   const { task_id, workspace_id } = task;
@@ -219,7 +223,7 @@ test("a frame that is wrong is answered by what is wrong, and the socket lives",
 });
 
 test("a session without a terminal is not attached here", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   await using client = await openTerminals(gateway);
   const { session_id } = await gateway.get("session.create", {
     kind: "command",
@@ -234,7 +238,7 @@ test("a session without a terminal is not attached here", async () => {
 });
 
 test("who may only look attaches and sees, and neither opens, types, resizes nor ends", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   using task = await openTask(gateway);
   await using owner = await openTerminals(gateway);
   const session_id = await owner.open(task);
@@ -258,7 +262,7 @@ test("who may only look attaches and sees, and neither opens, types, resizes nor
 });
 
 test("a token speaks for its own user, an administrator's also for others", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   using task = await openTask(gateway);
   const secret = await gateway.mint({ user_id: "ada", role: "operator" });
   await using ada = await openTerminals(gateway.as(secret));
@@ -302,7 +306,7 @@ test("the socket holds a limited number of terminals, those being opened include
 });
 
 test("the end of the socket detaches from everything and ends nothing", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   using task = await openTask(gateway);
   await using client = await openTerminals(gateway);
   const ids = [await client.open(task), await client.open(task)];

@@ -4,8 +4,11 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { countDescriptors, findProcesses, residentMemory } from "#test/harness/processes.ts";
 import { repeats } from "#test/harness/repeats.ts";
+
+const leaseHost = leaseForFile(() => openTestHost());
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
@@ -18,7 +21,7 @@ async function ended(host: TestHost, session_id: string) {
 test.each(["terminal", "command"] as const)(
   "%s: exit code, signal and reason are apart",
   async (kind) => {
-    await using host = await openTestHost();
+    await using host = await leaseHost();
     const run = async (command: string) =>
       (await ended(host, (await host.create({ kind, command })).session_id)).state;
     expect(await run("exit 3")).toMatchObject({ exit_code: 3, signal: null, reason: "exited" });
@@ -38,7 +41,7 @@ test.each(["terminal", "command"] as const)(
 test.each(["terminal", "command"] as const)(
   "%s: a burst and an exit at once lose nothing",
   async (kind) => {
-    await using host = await openTestHost();
+    await using host = await leaseHost();
     const expected = createHash("sha256").update(Buffer.alloc(1_000_000, "x")).digest("hex");
     const runs = Array.from({ length: 20 }, async () => {
       const { session_id } = await host.create({
@@ -57,7 +60,7 @@ test.each(["terminal", "command"] as const)(
 );
 
 test("stdout and stderr keep their channel through the log", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const { session_id } = await host.create({
     command: "for i in 1 2 3; do echo out$i; echo err$i >&2; done",
   });
@@ -75,13 +78,13 @@ test("stdout and stderr keep their channel through the log", async () => {
 });
 
 test("a line longer than one argument may be still runs", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const { session_id } = await host.create({ command: `: ${"x".repeat(300_000)}; echo done` });
   expect((await host.output(session_id)).text).toBe("done\n");
 });
 
 test("the caller's umask and limit of open files reach the child, and no more of ours", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const { session_id } = await host.create({
     umask: 0o027,
     open_files: 300,
@@ -116,7 +119,7 @@ test("output beyond the retention becomes a gap; the first part stays; memory an
 });
 
 test("a child that never reads its input costs the others nothing", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const deaf = await host.create({ kind: "command", command: "exec sleep 1000", stdin: true });
   const piece = base64("x".repeat(200_000));
   let refused = 0;
@@ -140,7 +143,7 @@ test("a child that never reads its input costs the others nothing", async () => 
 });
 
 test("a terminal stopped by Ctrl-S still exits and closes", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const { session_id } = await host.create({ kind: "terminal", command: "echo start; exec yes" });
   await waitFor(
     "output",
@@ -158,7 +161,7 @@ test("a terminal stopped by Ctrl-S still exits and closes", async () => {
 test.each(["terminal", "command"] as const)(
   "%s: a grandchild that outlives the child delays no exit, and what it prints is kept",
   async (kind) => {
-    await using host = await openTestHost();
+    await using host = await leaseHost();
     const marker = `8${process.pid}2.5`;
     const command = `trap '' HUP; (while read -r line; do echo "late $line"; done < <(sleep 0.2; echo 1; exec sleep ${marker})) & echo early; exit 5`;
     const { session_id } = await host.create({ kind, argv: ["bash", "-c", command] });
@@ -178,7 +181,7 @@ test.each(["terminal", "command"] as const)(
 );
 
 test("a log directory deleted under a running session costs what was in it and nothing else", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const { session_id } = await host.create({
     command: 'echo one; while read -r line; do echo "$line"; done',
     stdin: true,

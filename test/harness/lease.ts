@@ -9,7 +9,7 @@ const PAGES = 20;
  * ended after the last. Each test gets it without any session, and fails when one of its sessions cannot be removed.
  * Not for tests that run concurrently.
  */
-export function leaseForFile<T extends AsyncDisposable & { readonly host: TestHost }>(
+export function leaseForFile<T extends TestHost | (AsyncDisposable & { readonly host: TestHost })>(
   open: () => Promise<T>,
 ): () => Promise<T> {
   let opened: Promise<T> | undefined;
@@ -17,8 +17,12 @@ export function leaseForFile<T extends AsyncDisposable & { readonly host: TestHo
   return async () => {
     opened ??= open();
     const leased = await opened;
-    return { ...leased, [Symbol.asyncDispose]: () => removeSessions(leased.host) };
+    return { ...leased, [Symbol.asyncDispose]: () => removeSessions(hostOf(leased)) };
   };
+}
+
+function hostOf(leased: TestHost | { readonly host: TestHost }): TestHost {
+  return "host" in leased ? leased.host : leased;
 }
 
 /** Ends and removes every session, and looks whether any is left, in the host's list or on disk. */
