@@ -3,9 +3,12 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openChatPane, seenFrom } from "#test/harness/chat.ts";
 import { waitFor } from "#test/harness/eventually.ts";
+import { keepReins } from "#test/harness/kept-reins.ts";
 import { isAlive } from "#test/harness/processes.ts";
-import { openReins, type Reins } from "#test/harness/reins.ts";
-import type { Pane } from "#test/harness/tmux.ts";
+import type { Reins } from "#test/harness/reins.ts";
+import type { Pane } from "#test/harness/terminal-screen.ts";
+
+const { lease } = keepReins();
 
 const WORKS = /Then she\n\n>\nworking/;
 
@@ -47,8 +50,8 @@ const ways: readonly Way[] = [
 const MISTAKE = 'process.on("SIGUSR2", () => { throw new Error("a mistake"); });';
 
 describe("a terminal that showed the chat view", () => {
-  test.concurrent.each(ways)("is as it was after $name", async ({ leave, code, says }) => {
-    await using reins = await openReins();
+  test.each(ways)("is as it was after $name", async ({ leave, code, says }) => {
+    await using reins = await lease();
     using chat = await openChatPane(reins);
     const { pane } = chat;
     const mistake = join(reins.path, "mistake.mjs");
@@ -65,17 +68,17 @@ describe("a terminal that showed the chat view", () => {
     await pane.shows(/^compared/m);
     const read = (name: string) => readFileSync(join(reins.path, name), "utf8");
     expect(read("after")).toBe(read("before"));
-    expect(pane.ask("#{cursor_flag}#{alternate_on}")).toBe("10");
+    expect(pane.modes()).toMatchObject({ cursor: true, alternate: false });
     // Marked it would be, if anybody had asked for that.
     pane.paste("echo pasted as it is");
     expect(await pane.shows("echo pasted as it is")).not.toContain("200~");
   });
 });
 
-test.concurrent("closing the window leaves the turn running, and attaching brings it back", async () => {
-  await using reins = await openReins();
+test("closing the window leaves the turn running, and attaching brings it back", async () => {
+  await using reins = await lease();
   using chat = await openChatPane(reins);
-  const { pane, tmux } = chat;
+  const { pane, terminals } = chat;
   pane.enter("reins run team.yaml");
   await pane.shows(/^ready \|/m);
   pane.enter("hello");
@@ -84,7 +87,7 @@ test.concurrent("closing the window leaves the turn running, and attaching bring
   await pane.shows(WORKS);
   const before = seenFrom(pane, "> hello");
   const pid = pane.foreground();
-  const other = await tmux.open();
+  const other = await terminals.open();
   pane.close();
   await waitFor("the view ends with its window", () => !isAlive(pid));
   other.resize(80, 24);
@@ -100,8 +103,8 @@ test.concurrent("closing the window leaves the turn running, and attaching bring
   expect([count("Once upon a time."), count("> hello\n"), count("Then she")]).toEqual([1, 1, 1]);
 });
 
-test.concurrent("a session that was closed shows what was said, and lets go", async () => {
-  await using reins = await openReins();
+test("a session that was closed shows what was said, and lets go", async () => {
+  await using reins = await lease();
   using chat = await openChatPane(reins);
   const { pane } = chat;
   const said = await reins.run(["run", "team.yaml", "--exec", "hello"]);
@@ -114,15 +117,15 @@ test.concurrent("a session that was closed shows what was said, and lets go", as
   );
 });
 
-test.concurrent("two views of a session show the same, and either answers for both", async () => {
-  await using reins = await openReins();
+test("two views of a session show the same, and either answers for both", async () => {
+  await using reins = await lease();
   using chat = await openChatPane(reins);
-  const { pane, tmux } = chat;
+  const { pane, terminals } = chat;
   pane.enter("reins run team.yaml");
   await pane.shows(/^ready \|/m);
   pane.enter("please write");
   await pane.shows("[y] once");
-  const [other, watcher] = [await tmux.open(), await tmux.open()];
+  const [other, watcher] = [await terminals.open(), await terminals.open()];
   other.enter("clear; reins attach");
   watcher.enter("clear; reins attach --view");
   await other.shows("[y] once");

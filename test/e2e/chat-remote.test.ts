@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import { openChatPane, seenFrom } from "#test/harness/chat.ts";
 import { openGatewayProcess } from "#test/harness/gateway-process.ts";
-import { openReins } from "#test/harness/reins.ts";
+import { keepReins } from "#test/harness/kept-reins.ts";
+
+const { lease } = keepReins();
 
 test("a view of an agent on a server outlives the server, and nothing is lost or doubled", async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   using chat = await openChatPane(reins);
   const { pane } = chat;
   await using first = await openGatewayProcess({ dataDir: reins.home });
@@ -24,6 +26,7 @@ test("a view of an agent on a server outlives the server, and nothing is lost or
   // As it is wrapped here.
   const back = new RegExp(`reins attach ses_\\w+\\s+--remote\\s+${url}\\s+comes\\s+back`);
   await pane.shows(back);
+  await pane.prompts("out$");
   pane.enter(`clear; reins attach --remote ${url}`);
   await pane.shows(/It is written\.\n\n>\nready/);
   pane.enter("hello");

@@ -2,10 +2,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openChatPane, READY, seenFrom } from "#test/harness/chat.ts";
-import { openReins } from "#test/harness/reins.ts";
+import { keepReins } from "#test/harness/kept-reins.ts";
 
-test.concurrent("an answer is shown as what its Markdown means, at 80 columns and at 40", async () => {
-  await using reins = await openReins();
+const { lease } = keepReins();
+
+test("an answer is shown as what its Markdown means, at 80 columns and at 40", async () => {
+  await using reins = await lease();
   using chat = await openChatPane(reins);
   const { pane } = chat;
   pane.enter("reins run team.yaml");
@@ -31,8 +33,8 @@ test.concurrent("an answer is shown as what its Markdown means, at 80 columns an
   );
 });
 
-test.concurrent("approvals are answered in place, and who types is heard meanwhile", async () => {
-  await using reins = await openReins();
+test("approvals are answered in place, and who types is heard meanwhile", async () => {
+  await using reins = await lease();
   using chat = await openChatPane(reins);
   const { pane } = chat;
   const note = join(reins.path, "note.txt");
@@ -84,8 +86,8 @@ test.concurrent("approvals are answered in place, and who types is heard meanwhi
   expect(existsSync(note)).toBe(true);
 });
 
-test.concurrent("a question is a form, and a wrong answer is asked again", async () => {
-  await using reins = await openReins();
+test("a question is a form, and a wrong answer is asked again", async () => {
+  await using reins = await lease();
   using chat = await openChatPane(reins);
   const { pane } = chat;
   pane.enter("reins run team.yaml");
@@ -100,8 +102,8 @@ test.concurrent("a question is a form, and a wrong answer is asked again", async
   await pane.shows(/Blue it is\.\n\n>/);
 });
 
-test.concurrent("Esc interrupts, Tab queues, and what was said so far stays", async () => {
-  await using reins = await openReins();
+test("Esc interrupts, Tab queues, and what was said so far stays", async () => {
+  await using reins = await lease();
   using chat = await openChatPane(reins);
   const { pane } = chat;
   pane.enter("reins run team.yaml");
@@ -124,8 +126,8 @@ test.concurrent("Esc interrupts, Tab queues, and what was said so far stays", as
   await pane.shows(/> and after that\?\n\nLater\.\n\n> one more\n\nLater\.\n\n>\nready/);
 });
 
-test.concurrent("commands with a slash show what there is", async () => {
-  await using reins = await openReins();
+test("commands with a slash show what there is", async () => {
+  await using reins = await lease();
   using chat = await openChatPane(reins);
   const { pane } = chat;
   pane.enter("reins run team.yaml");
@@ -151,8 +153,8 @@ test.concurrent("commands with a slash show what there is", async () => {
   await pane.shows(/reins: left; ses_\w+ goes on/);
 });
 
-test.concurrent("calls are one line each until somebody unfolds them", async () => {
-  await using reins = await openReins();
+test("calls are one line each until somebody unfolds them", async () => {
+  await using reins = await lease();
   using chat = await openChatPane(reins);
   const { pane } = chat;
   pane.enter("reins run team.yaml --safety autonomous");

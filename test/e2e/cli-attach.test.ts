@@ -1,16 +1,19 @@
 import { describe, expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
-import { openReins } from "#test/harness/reins.ts";
-import { openTmux } from "#test/harness/tmux.ts";
+import { keepReins } from "#test/harness/kept-reins.ts";
+
+import { openTerminals } from "#test/harness/terminal-screen.ts";
+
+const { lease } = keepReins();
 
 /** A shell whose prompt is not that of the terminal around it. */
 const SHELL = "env PS1='in$ ' bash --norc --noprofile -i";
 
 describe("at a terminal", () => {
-  test.concurrent("a shell is typed into, left and found again as it was", async () => {
-    await using reins = await openReins();
-    using tmux = openTmux(reins);
-    const pane = await tmux.open();
+  test("a shell is typed into, left and found again as it was", async () => {
+    await using reins = await lease();
+    using terminals = openTerminals(reins);
+    const pane = await terminals.open();
     pane.enter(`reins run -- ${SHELL}`);
     await pane.prompts("in$");
     expect(pane.screen()).toContain("[reins: Ctrl-\\ d detaches]");
@@ -39,10 +42,10 @@ describe("at a terminal", () => {
     await pane.shows("code 7");
   });
 
-  test.concurrent("the program gets the terminal's size, also when it changes", async () => {
-    await using reins = await openReins();
-    using tmux = openTmux(reins);
-    const pane = await tmux.open();
+  test("the program gets the terminal's size, also when it changes", async () => {
+    await using reins = await lease();
+    using terminals = openTerminals(reins);
+    const pane = await terminals.open();
     pane.enter(`reins run -- ${SHELL}`);
     await pane.prompts("in$");
     pane.enter("trap 'stty size' WINCH; stty size");
@@ -56,10 +59,10 @@ describe("at a terminal", () => {
     await pane.shows("25 80");
   });
 
-  test.concurrent("Ctrl-C, Ctrl-D, Ctrl-Z and the prefix twice are the program's", async () => {
-    await using reins = await openReins();
-    using tmux = openTmux(reins);
-    const pane = await tmux.open();
+  test("Ctrl-C, Ctrl-D, Ctrl-Z and the prefix twice are the program's", async () => {
+    await using reins = await lease();
+    using terminals = openTerminals(reins);
+    const pane = await terminals.open();
     pane.enter(`reins run -- ${SHELL}`);
     await pane.prompts("in$");
     pane.enter("sh -c 'echo one; exec sleep 1000'");
@@ -83,21 +86,21 @@ describe("at a terminal", () => {
     await pane.prompts("out$");
   });
 
-  test.concurrent("--json is for programs, also at a terminal", async () => {
-    await using reins = await openReins();
-    using tmux = openTmux(reins);
-    const pane = await tmux.open();
+  test("--json is for programs, also at a terminal", async () => {
+    await using reins = await lease();
+    using terminals = openTerminals(reins);
+    const pane = await terminals.open();
     pane.enter("reins run --json -- sh -c 'test -t 1 && echo $((6 * 7))'");
     await pane.shows('{"type":"stdout","offset":0,"data":"42\\r\\n","encoding":"utf8"}');
     await pane.shows('{"type":"exit","exit_code":0,"signal":null,"reason":"exited","tail":4}');
     await pane.prompts("out$");
   });
 
-  test.concurrent("two at one session: one types, the other watches and may take over", async () => {
-    await using reins = await openReins();
-    using tmux = openTmux(reins);
-    const first = await tmux.open();
-    const second = await tmux.open();
+  test("two at one session: one types, the other watches and may take over", async () => {
+    await using reins = await lease();
+    using terminals = openTerminals(reins);
+    const first = await terminals.open();
+    const second = await terminals.open();
     first.enter(`reins run -- ${SHELL}`);
     await first.prompts("in$");
     second.enter("reins attach");
@@ -127,11 +130,11 @@ describe("at a terminal", () => {
     }
   });
 
-  test.concurrent("--takeover takes control at once, --view never asks for it", async () => {
-    await using reins = await openReins();
-    using tmux = openTmux(reins);
-    const first = await tmux.open();
-    const second = await tmux.open();
+  test("--takeover takes control at once, --view never asks for it", async () => {
+    await using reins = await lease();
+    using terminals = openTerminals(reins);
+    const first = await terminals.open();
+    const second = await terminals.open();
     first.enter(`reins run -- ${SHELL}`);
     await first.prompts("in$");
     second.enter("reins attach --takeover");
@@ -152,22 +155,22 @@ describe("at a terminal", () => {
     expect(second.screen()).not.toContain("a watcher");
   });
 
-  test.concurrent("a user whom no list of users knows is a number to the others", async () => {
-    await using reins = await openReins();
-    using tmux = openTmux(reins);
-    const first = await tmux.open();
-    const second = await tmux.open();
+  test("a user whom no list of users knows is a number to the others", async () => {
+    await using reins = await lease();
+    using terminals = openTerminals(reins);
+    const first = await terminals.open();
+    const second = await terminals.open();
     first.enter(`reins run -- ${SHELL}`);
     await first.prompts("in$");
     second.enter("unshare --user --map-user=54321 reins attach --takeover");
     await first.shows(/cli:54321:\d+\S* has taken control/);
   });
 
-  test.concurrent("whoever goes away gives control back", async () => {
-    await using reins = await openReins();
-    using tmux = openTmux(reins);
-    const first = await tmux.open();
-    const second = await tmux.open();
+  test("whoever goes away gives control back", async () => {
+    await using reins = await lease();
+    using terminals = openTerminals(reins);
+    const first = await terminals.open();
+    const second = await terminals.open();
     first.enter(`reins run -- ${SHELL}`);
     await first.prompts("in$");
     // The window is closed, the session is not.

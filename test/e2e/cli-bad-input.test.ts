@@ -1,10 +1,13 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { keepReins } from "#test/harness/kept-reins.ts";
 import { openReins } from "#test/harness/reins.ts";
 
-test.concurrent("what cannot run is one sentence and leaves no session", async () => {
-  await using reins = await openReins();
+const { lease } = keepReins();
+
+test("what cannot run is one sentence and leaves no session", async () => {
+  await using reins = await lease();
   writeFileSync(join(reins.path, "file"), "");
   const rows = [
     [["--cwd", "nowhere", "--", "true"], 10, `cannot work in "${reins.path}/nowhere"`],
@@ -32,7 +35,7 @@ test.concurrent("what cannot run is one sentence and leaves no session", async (
   expect(readdirSync(join(reins.home, "sessions"))).toEqual([]);
 });
 
-test.concurrent("words that mean nothing are refused by their names", async () => {
+test("words that mean nothing are refused by their names", async () => {
   await using reins = await openReins();
   const rows = [
     [["frob"], 'there is no command "frob"; reins --help lists them'],
@@ -54,8 +57,8 @@ test.concurrent("words that mean nothing are refused by their names", async () =
   expect(await reins.hostPid()).toBeUndefined();
 });
 
-test.concurrent("a file where the data directory should be stays what it is", async () => {
-  await using reins = await openReins();
+test("a file where the data directory should be stays what it is", async () => {
+  await using reins = await lease();
   const file = join(reins.path, "taken");
   writeFileSync(file, "mine");
   for (const home of [file, join(file, "below")]) {
@@ -69,15 +72,19 @@ test.concurrent("a file where the data directory should be stays what it is", as
   expect(readFileSync(file, "utf8")).toBe("mine");
 });
 
-test.concurrent("a data directory of a newer format is left untouched", async () => {
-  await using reins = await openReins();
+test("a data directory of a newer format is left untouched", async () => {
+  await using reins = await lease();
   const home = join(reins.path, "newer");
   mkdirSync(home);
   writeFileSync(join(home, "format"), "2\n");
   chmodSync(home, 0o755);
   const env = { REINS_HOME: home };
-  for (const args of [["ps"], ["run", "--", "true"], ["host"]]) {
-    const result = await reins.run(args, { env });
+  const results = [
+    await reins.run(["ps"], { env }),
+    await reins.run(["run", "--", "true"], { env }),
+    await reins.start(["host"], { env }).ended,
+  ];
+  for (const result of results) {
     expect(result.code).toBe(12);
     expect(result.stdout + result.stderr).toContain("was written by a newer Reins (format 2)");
   }
@@ -86,7 +93,7 @@ test.concurrent("a data directory of a newer format is left untouched", async ()
   expect(statSync(home).mode & 0o777).toBe(0o755);
 });
 
-test.concurrent("help is there for everything, and a program keeps its own", async () => {
+test("help is there for everything, and a program keeps its own", async () => {
   await using reins = await openReins();
   const all = await reins.run([]);
   expect(all).toMatchObject({ code: 0, stderr: "" });
@@ -102,8 +109,8 @@ test.concurrent("help is there for everything, and a program keeps its own", asy
   expect(own).toMatchObject({ code: 0, stdout: "--help\n" });
 });
 
-test.concurrent("a path too long for a socket works all the same", async () => {
-  await using reins = await openReins();
+test("a path too long for a socket works all the same", async () => {
+  await using reins = await lease();
   const home = join(reins.path, "x".repeat(120));
   const env = { REINS_HOME: home };
   try {

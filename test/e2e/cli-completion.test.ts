@@ -1,14 +1,17 @@
 import { expect, test } from "vitest";
 import { commands } from "#cli/commands.ts";
+import { keepReins } from "#test/harness/kept-reins.ts";
 import { openReins, type Reins, succeed } from "#test/harness/reins.ts";
 import { runProgram } from "#test/harness/run-program.ts";
-import { openTmux } from "#test/harness/tmux.ts";
+import { openTerminals } from "#test/harness/terminal-screen.ts";
+
+const { lease } = keepReins();
 
 test("Tab in a real bash completes commands, options and the ids of what runs", async () => {
-  await using reins = await openReins();
-  using tmux = openTmux(reins);
+  await using reins = await lease();
+  using terminals = openTerminals(reins);
   const id = await reins.detach(["--", "sleep", "600"]);
-  const pane = await tmux.open();
+  const pane = await terminals.open();
   pane.enter("exec bash --norc");
   await pane.prompts("out$");
   pane.enter("source <(reins completion bash); clear; echo ready");
@@ -45,7 +48,7 @@ test("a shell that nobody knows is refused, and so is none", async () => {
 });
 
 test("fish completes commands, options and ids", async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   const id = await reins.detach(["--", "sleep", "600"]);
   const complete = async (line: string) => {
     const program = `reins completion fish | source; complete -C '${line}'`;
@@ -59,7 +62,7 @@ test("fish completes commands, options and ids", async () => {
 });
 
 test("zsh reads its script without a complaint", async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   const program = "autoload -U compinit; compinit -D; source <(reins completion zsh); which _reins";
   const result = await runIn(reins, ["zsh", "-f", "-c", program]);
   expect(result.stderr).toBe("");

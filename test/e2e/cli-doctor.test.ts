@@ -2,10 +2,13 @@ import { chmodSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Finding } from "#cli/doctor/finding.ts";
+import { keepReins } from "#test/harness/kept-reins.ts";
 import { openReins, type Reins } from "#test/harness/reins.ts";
 import { type RunResult, runProgram } from "#test/harness/run-program.ts";
 
-test.concurrent("where all is well it says so, starts a host and exits with 0", async () => {
+const { lease } = keepReins();
+
+test("where all is well it says so, starts a host and exits with 0", async () => {
   await using reins = await openReins();
   const result = await reins.run(["doctor"], { env: { OPENAI_API_KEY: "sk-never-shown" } });
   expect(result).toMatchObject({ code: 0, stderr: "All is well.\n" });
@@ -16,8 +19,8 @@ test.concurrent("where all is well it says so, starts a host and exits with 0", 
   expect(result.stdout).not.toContain("sk-never-shown");
 });
 
-test.concurrent("for programs it is one object", async () => {
-  await using reins = await openReins();
+test("for programs it is one object", async () => {
+  await using reins = await lease();
   await reins.run(["ps", "-a"]);
   const result = await reins.run(["doctor", "--json"]);
   expect(result).toMatchObject({ code: 0, stderr: "" });
@@ -31,7 +34,7 @@ test.concurrent("for programs it is one object", async () => {
     expect(Object.keys(check)).toEqual(["name", "status", "sentence", "advice"]);
 });
 
-test.concurrent("what is wrong exits with 1, says what to do and is left as it is", async () => {
+test("what is wrong exits with 1, says what to do and is left as it is", async () => {
   await using reins = await openReins();
   await reins.run(["ps", "-a"]);
   await reins.run(["host", "stop"]);
@@ -47,8 +50,8 @@ test.concurrent("what is wrong exits with 1, says what to do and is left as it i
   chmodSync(reins.home, 0o700);
 });
 
-test.concurrent("a host that was stopped is found out", async () => {
-  await using reins = await openReins();
+test("a host that was stopped is found out", async () => {
+  await using reins = await lease();
   await reins.run(["ps", "-a"]);
   const pid = (await reins.hostPid()) ?? 0;
   process.kill(pid, "SIGSTOP");
@@ -62,7 +65,7 @@ test.concurrent("a host that was stopped is found out", async () => {
   }
 });
 
-test.concurrent("a limit of open files that is too low is found out", async () => {
+test("a limit of open files that is too low is found out", async () => {
   await using reins = await openReins();
   const command = "ulimit -n 300; exec reins doctor --json";
   const result = await runProgram(["sh", "-c", command], { env: reins.env, cwd: reins.path });
@@ -73,8 +76,8 @@ test.concurrent("a limit of open files that is too low is found out", async () =
   });
 });
 
-test.concurrent("words that mean nothing are refused", async () => {
-  await using reins = await openReins();
+test("words that mean nothing are refused", async () => {
+  await using reins = await lease();
   expect(await reins.run(["doctor", "who"])).toMatchObject({ code: 2, stdout: "" });
 });
 

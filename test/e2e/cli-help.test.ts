@@ -4,12 +4,15 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { commands } from "#cli/commands.ts";
 import { describeAll, describeCommand } from "#cli/help.ts";
 import { faults } from "#contract/faults.ts";
+import { keepReins } from "#test/harness/kept-reins.ts";
 import { openReins, type Reins } from "#test/harness/reins.ts";
 import { openResident, type Resident } from "#test/harness/resident.ts";
 import { runProgram } from "#test/harness/run-program.ts";
 
-test.concurrent("--version is that of the package, and nothing else", async () => {
-  await using reins = await openReins();
+const { lease } = keepReins();
+
+test("--version is that of the package, and nothing else", async () => {
+  await using reins = await lease();
   const manifest: { version: string } = JSON.parse(readFileSync("package.json", "utf8"));
   for (const flag of ["--version", "-V"])
     expect(await reins.run([flag])).toMatchObject({
@@ -19,8 +22,8 @@ test.concurrent("--version is that of the package, and nothing else", async () =
     });
 });
 
-test.concurrent("whoever has seen enough, or has no room for it, is told no stack", async () => {
-  await using reins = await openReins();
+test("whoever has seen enough, or has no room for it, is told no stack", async () => {
+  await using reins = await lease();
   const run = (line: string) => runProgram(["bash", "-c", line], { env: reins.env });
   for (const words of ["--help", "--version", "help run"]) {
     // The reader has gone before anything is printed.
@@ -34,18 +37,18 @@ test.concurrent("whoever has seen enough, or has no room for it, is told no stac
   }
 });
 
-test.concurrent("help tells of every command how it is used", async () => {
+test("help tells of every command how it is used", async () => {
   await using reins = await openReins();
   for (const [name, spec] of Object.entries(commands)) {
     const told = { code: 0, stdout: describeCommand(spec), stderr: "" };
-    expect(await reins.ask(["help", name]), name).toMatchObject(told);
+    expect(await reins.run(["help", name]), name).toMatchObject(told);
   }
   expect(await reins.run([])).toMatchObject({ code: 0, stdout: describeAll() });
   expect(await reins.hostPid()).toBeUndefined();
 });
 
-test.concurrent("a name that is no command's is refused, and the nearest one is named", async () => {
-  await using reins = await openReins();
+test("a name that is no command's is refused, and the nearest one is named", async () => {
+  await using reins = await lease();
   const table: [words: string[], said: string][] = [
     [["help", "atach"], "did you mean reins attach?"],
     [["help", "xylophone"], '"xylophone"; reins --help lists them'],
@@ -53,7 +56,7 @@ test.concurrent("a name that is no command's is refused, and the nearest one is 
     [["constructor"], '"constructor"; reins --help lists them'],
   ];
   for (const [words, said] of table)
-    expect(await reins.ask(words), words.join(" ")).toMatchObject({
+    expect(await reins.run(words), words.join(" ")).toMatchObject({
       code: 2,
       stdout: "",
       stderr: expect.stringContaining(said),
@@ -61,8 +64,8 @@ test.concurrent("a name that is no command's is refused, and the nearest one is 
   expect(await reins.run(["help", "--help"])).toMatchObject({ code: 0, stdout: describeAll() });
 });
 
-test.concurrent("help is asked for behind a team and behind values, and a command keeps its own", async () => {
-  await using reins = await openReins();
+test("help is asked for behind a team and behind values, and a command keeps its own", async () => {
+  await using reins = await lease();
   const help = { code: 0, stdout: describeCommand(commands.run ?? never()), stderr: "" };
   for (const words of [
     "team.yaml --help",
@@ -70,12 +73,12 @@ test.concurrent("help is asked for behind a team and behind values, and a comman
     "--title x --help",
     "--help -- ls",
   ])
-    expect(await reins.ask(["run", ...words.split(" ")]), words).toMatchObject(help);
+    expect(await reins.run(["run", ...words.split(" ")]), words).toMatchObject(help);
   const command = await reins.run(["run", "--no-tty", "sh", "-c", 'echo "$0"', "--help"]);
   expect(command).toMatchObject({ code: 0, stdout: "--help\n" });
 });
 
-test.concurrent("--on-event names the type that is nearest to one that does not exist", async () => {
+test("--on-event names the type that is nearest to one that does not exist", async () => {
   await using reins = await openReins();
   const table: [hook: string, said: string][] = [
     ["turn.end=true", 'no event of the type "turn.end"; did you mean turn.ended?'],
@@ -83,7 +86,7 @@ test.concurrent("--on-event names the type that is nearest to one that does not 
     ["lunch=true", "some are turn.ended"],
   ];
   for (const [hook, said] of table)
-    expect(await reins.ask(["run", "--on-event", hook, "--", "true"]), hook).toMatchObject({
+    expect(await reins.run(["run", "--on-event", hook, "--", "true"]), hook).toMatchObject({
       code: 2,
       stdout: "",
       stderr: expect.stringContaining(said),

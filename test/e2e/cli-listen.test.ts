@@ -9,9 +9,12 @@ import type { RunRecord } from "#registry/run-record.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openDoor } from "#test/harness/gateway.ts";
 import { openGatewayProcess } from "#test/harness/gateway-process.ts";
+import { keepReins } from "#test/harness/kept-reins.ts";
 import { findProcesses, isAlive } from "#test/harness/processes.ts";
-import { openReins, type Reins, succeed } from "#test/harness/reins.ts";
+import { type Reins, succeed } from "#test/harness/reins.ts";
 import { scripted } from "#test/harness/runtimes.ts";
+
+const { lease } = keepReins();
 
 const WAIT = { timeout: 30_000 };
 const LISTEN = ["--listen", "127.0.0.1:0"];
@@ -43,8 +46,8 @@ function countConnections({ home }: Reins): number {
 }
 
 describe("reins run --listen", () => {
-  test.concurrent("serves the run alone until it ends, and cleans up", async () => {
-    await using reins = await openReins();
+  test("serves the run alone until it ends, and cleans up", async () => {
+    await using reins = await lease();
     const other = await reins.detach(["--", "sleep", "1000"]);
     const started = await reins.run(["run", "-d", ...LISTEN, "--", "sleep", "1000"]);
     const id = succeed(started).trim();
@@ -62,25 +65,25 @@ describe("reins run --listen", () => {
     expect((await door.call("session.get", { session_id: other })).status).toBe(404);
     // The administrator's token of this machine is nobody there.
     expect((await door.as(undefined).call("session.list", {})).status).toBe(401);
-    const listed = JSON.parse(succeed(await reins.ask(["ps", "--json"]))).sessions;
+    const listed = JSON.parse(succeed(await reins.run(["ps", "--json"]))).sessions;
     expect(listed).toMatchObject([
       { session_id: id, address },
       { session_id: other, address: null },
     ]);
-    const rows = succeed(await reins.ask(["ps"])).split("\n");
+    const rows = succeed(await reins.run(["ps"])).split("\n");
     expect(rows[0]).toMatch(/ADDRESS$/);
     expect(rows[1]).toContain(address);
     expect(rows[2]).not.toContain("http");
     // By its address: with a slash, through the host or through itself.
-    const there = succeed(await reins.ask(["ps", "--json", "--remote", `${address}/`]));
+    const there = succeed(await reins.run(["ps", "--json", "--remote", `${address}/`]));
     expect(JSON.parse(there).sessions).toMatchObject([{ session_id: id }]);
     expect(succeed(await reins.run(["close", `${address}/`]))).toBe(`${id} SIGHUP\n`);
     await expectGone(reins, record);
-    expect(succeed(await reins.ask(["ps"]))).not.toContain("ADDRESS");
+    expect(succeed(await reins.run(["ps"]))).not.toContain("ADDRESS");
   });
 
-  test.concurrent("goes on serving when the command that started it is killed", async () => {
-    await using reins = await openReins();
+  test("goes on serving when the command that started it is killed", async () => {
+    await using reins = await lease();
     const running = reins.start(["run", ...LISTEN, "--", "sh", "-c", "echo up; exec sleep 1000"]);
     await running.says("up");
     const record = await recordIn(reins);
@@ -100,8 +103,8 @@ describe("reins run --listen", () => {
     await expectGone(reins, record);
   });
 
-  test.concurrent("ends by itself with a command that ends, and with the host", async () => {
-    await using reins = await openReins();
+  test("ends by itself with a command that ends, and with the host", async () => {
+    await using reins = await lease();
     const short = await reins.run(["run", ...LISTEN, "--", "sh", "-c", "echo done; exit 3"]);
     expect(short).toMatchObject({ code: 3, stdout: "done\n" });
     await waitFor("nothing is left", () => filesOf(reins).length === 0, WAIT);
@@ -111,8 +114,8 @@ describe("reins run --listen", () => {
     await expectGone(reins, record);
   });
 
-  test.concurrent("starts nothing when nothing can listen there", async () => {
-    await using reins = await openReins();
+  test("starts nothing when nothing can listen there", async () => {
+    await using reins = await lease();
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
     const address = taken.address();
@@ -127,7 +130,7 @@ describe("reins run --listen", () => {
       [2, /--allow-insecure is for --listen/, ["--allow-insecure"]],
     ];
     for (const [code, said, args] of wrong) {
-      const done = await reins.ask(["run", ...args, ...marked]);
+      const done = await reins.run(["run", ...args, ...marked]);
       expect([args, done.code, done.stdout]).toEqual([args, code, ""]);
       expect(done.stderr).toMatch(said);
     }
@@ -136,9 +139,9 @@ describe("reins run --listen", () => {
     expect(filesOf(reins)).toEqual([]);
   });
 
-  test.concurrent("goes on without an address when what should serve it has died meanwhile", async () => {
-    await using reins = await openReins();
-    succeed(await reins.ask(["ps", "-a"]));
+  test("goes on without an address when what should serve it has died meanwhile", async () => {
+    await using reins = await lease();
+    succeed(await reins.run(["ps", "-a"]));
     const host = (await reins.hostPid()) ?? 0;
     process.kill(host, "SIGSTOP");
     const before = countConnections(reins);
@@ -152,8 +155,8 @@ describe("reins run --listen", () => {
     expect(result.stderr).toMatch(/^reins: ses_\w+ goes on, but is not served: .*\n$/);
   });
 
-  test.concurrent("serves on a unix socket of this user alone", async () => {
-    await using reins = await openReins();
+  test("serves on a unix socket of this user alone", async () => {
+    await using reins = await lease();
     succeed(await reins.run(["run", "-d", "--listen", "./run.sock", "--", "sleep", "1000"]));
     const record = await recordIn(reins);
     const path = join(reins.path, "run.sock");
@@ -164,13 +167,13 @@ describe("reins run --listen", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test.concurrent("is asked over its unix socket, but not for what goes over a WebSocket", async () => {
-    await using reins = await openReins();
+  test("is asked over its unix socket, but not for what goes over a WebSocket", async () => {
+    await using reins = await lease();
     const shell = ["env", "PS1=in$ ", "bash", "--norc", "--noprofile", "-i"];
     succeed(await reins.run(["run", "-d", "--tty", "--listen", "./run.sock", "--", ...shell]));
     const { session_id: id } = await recordIn(reins);
     const remote = ["--remote", `unix:${join(reins.path, "run.sock")}`];
-    const there = (...args: string[]) => reins.ask([...args, ...remote]);
+    const there = (...args: string[]) => reins.run([...args, ...remote]);
     expect(JSON.parse(succeed(await there("ps", "--json"))).sessions).toMatchObject([
       { session_id: id },
     ]);
@@ -187,7 +190,7 @@ describe("reins run --listen", () => {
         stderr: expect.stringContaining("without --remote the run is reached through the host"),
       });
     expect(await there("screen", "--to", "ses_0000000000000000")).toMatchObject({ code: 8 });
-    expect(await reins.ask(["watch", "--remote", "unix:./other.sock"])).toMatchObject({
+    expect(await reins.run(["watch", "--remote", "unix:./other.sock"])).toMatchObject({
       code: 4,
       stderr: expect.stringContaining("REINS_TOKEN"),
     });
@@ -203,8 +206,8 @@ describe("reins run --listen", () => {
     });
   });
 
-  test.concurrent("serves an agent, whose name the record has, also between its lives", async () => {
-    await using reins = await openReins();
+  test("serves an agent, whose name the record has, also between its lives", async () => {
+    await using reins = await lease();
     writeFileSync(join(reins.path, "team.yaml"), scripted(STEPS));
     const said = await reins.run(["run", "team.yaml", ...LISTEN, "--exec", "hello"]);
     expect(said).toMatchObject({ code: 0, stdout: expect.stringContaining("Said.") });
@@ -228,12 +231,12 @@ describe("reins run --listen", () => {
   });
 });
 
-test.concurrent("a turn of a run is asked for at the run's own address, and its hooks hear of it there", async () => {
-  await using reins = await openReins();
+test("a turn of a run is asked for at the run's own address, and its hooks hear of it there", async () => {
+  await using reins = await lease();
   writeFileSync(join(reins.path, "team.yaml"), scripted(STEPS));
   for (const listen of ["127.0.0.1:0", join(reins.path, "run.sock")]) {
     const id = await reins.detach(["--listen", listen, "team.yaml", "Hello."]);
-    succeed(await reins.ask(["wait", "--for", "idle", id]));
+    succeed(await reins.run(["wait", "--for", "idle", id]));
     const record = recordsOf(reins).find(({ session_id }) => session_id === id);
     const there = ["--session", id, "--remote", record?.address ?? ""];
     const said = await reins.run(["run", ...there, "--on-event", "turn.ended=cat >told", "Go on."]);
@@ -243,8 +246,8 @@ test.concurrent("a turn of a run is asked for at the run's own address, and its 
   }
 });
 
-test.concurrent("serve --only serves a session that is there, until it is told to stop", async () => {
-  await using reins = await openReins();
+test("serve --only serves a session that is there, until it is told to stop", async () => {
+  await using reins = await lease();
   const id = await reins.detach(["--", "sleep", "1000"]);
   const serving = reins.start(["serve", "--only", id, ...LISTEN]);
   await serving.says(JSON.stringify({ serving: id }));
@@ -258,61 +261,61 @@ test.concurrent("serve --only serves a session that is there, until it is told t
   expect(await reins.run(["serve", "--only", id])).toMatchObject({ code: 2 });
 });
 
-test.concurrent("8.20 a listener that was killed leaves nothing that anybody believes", async () => {
-  await using reins = await openReins();
+test("8.20 a listener that was killed leaves nothing that anybody believes", async () => {
+  await using reins = await lease();
   const id = succeed(await reins.run(["run", "-d", ...LISTEN, "--", "sleep", "1000"])).trim();
   const record = await recordIn(reins);
   process.kill(record.server.pid, "SIGKILL");
   await waitFor("it ends", () => !isAlive(record.server.pid));
   expect(filesOf(reins)).toHaveLength(1);
   // The run lives, by the host's word; its address does not.
-  const listed = JSON.parse(succeed(await reins.ask(["ps", "--json"]))).sessions;
+  const listed = JSON.parse(succeed(await reins.run(["ps", "--json"]))).sessions;
   expect(listed).toMatchObject([{ session_id: id, address: null }]);
   expect(filesOf(reins)).toEqual([]);
-  const missed = await reins.ask(["close", `${record.address}`]);
+  const missed = await reins.run(["close", `${record.address}`]);
   expect(missed).toMatchObject({ code: 8, stdout: "" });
   expect(missed.stderr).toContain("reins run -- COMMAND");
   expect(succeed(await reins.run(["close", id]))).toBe(`${id} SIGHUP\n`);
 });
 
-test.concurrent("8.21 a run is found by its pid, a gateway with several runs by none of them", async () => {
-  await using reins = await openReins();
+test("8.21 a run is found by its pid, a gateway with several runs by none of them", async () => {
+  await using reins = await lease();
   const first = await reins.detach(["--", "sleep", "1000"]);
   await using gateway = await openGatewayProcess({ dataDir: reins.home });
   const remote = gateway.door.url;
-  const only = await reins.ask(["screen", "--to", `${remote}/`]);
+  const only = await reins.run(["screen", "--to", `${remote}/`]);
   expect(only.code).not.toBe(9);
   const second = await reins.detach(["--", "sleep", "1000"]);
-  const several = await reins.ask(["screen", "--to", remote]);
+  const several = await reins.run(["screen", "--to", remote]);
   expect(several.code).toBe(9);
   expect(several.stderr).toContain(first);
   expect(several.stderr).toContain(second);
-  const closing = await reins.ask(["close", "--remote", remote, remote]);
+  const closing = await reins.run(["close", "--remote", remote, remote]);
   expect(closing).toMatchObject({ code: 9, stderr: several.stderr });
   const { pid } = await reins.session(first);
   expect(succeed(await reins.run(["close", ` ${pid} `]))).toBe(`${first} SIGHUP\n`);
-  expect(await reins.ask(["close", String(pid)])).toMatchObject({ code: 8 });
+  expect(await reins.run(["close", String(pid)])).toMatchObject({ code: 8 });
   await gateway.kill("SIGKILL");
-  const gone = await reins.ask(["screen", "--to", remote]);
+  const gone = await reins.run(["screen", "--to", remote]);
   expect(gone.code).toBe(8);
   expect(gone.stderr).toContain(`nothing answers at ${remote}`);
   const token = readFileSync(join(reins.home, "token"), "utf8").trim();
   expect(gone.stderr).not.toContain(token);
 });
 
-test.concurrent("8.24 --session -1 goes on with the newest agent session", async () => {
-  await using reins = await openReins();
+test("8.24 --session -1 goes on with the newest agent session", async () => {
+  await using reins = await lease();
   writeFileSync(join(reins.path, "team.yaml"), scripted(STEPS));
   const idOf = (text: string) => /session (ses_\w{16});/.exec(text)?.[1];
-  const first = await reins.ask(["run", "team.yaml", "--exec", "one"]);
-  const second = await reins.ask(["run", "team.yaml", "--exec", "two"]);
+  const first = await reins.run(["run", "team.yaml", "--exec", "one"]);
+  const second = await reins.run(["run", "team.yaml", "--exec", "two"]);
   // Newer, and nothing to go on with.
   await reins.detach(["--", "sleep", "1000"]);
   for (const [word, before] of [
     ["-1", second],
     ["-2", first],
   ] as const) {
-    const again = await reins.ask(["run", "--exec", "--session", word, "more"]);
+    const again = await reins.run(["run", "--exec", "--session", word, "more"]);
     expect(again.code).toBe(0);
     expect(idOf(again.stderr)).toBe(idOf(before.stderr));
   }
@@ -321,5 +324,5 @@ test.concurrent("8.24 --session -1 goes on with the newest agent session", async
     ["-99", 8],
     ["abc", 8],
   ] as const)
-    expect(await reins.ask(["run", "--exec", "--session", word, "more"])).toMatchObject({ code });
+    expect(await reins.run(["run", "--exec", "--session", word, "more"])).toMatchObject({ code });
 });

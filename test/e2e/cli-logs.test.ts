@@ -2,7 +2,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
-import { openReins, type Reins, succeed } from "#test/harness/reins.ts";
+import { keepReins } from "#test/harness/kept-reins.ts";
+import { type Reins, succeed } from "#test/harness/reins.ts";
+
+const { lease } = keepReins();
 
 /** Prints `one`, waits for the file `go`, prints `two` and ends. */
 const TWO_STEPS = "echo one; until test -e go; do sleep 0.02; done; echo two; echo err >&2; exit 3";
@@ -14,8 +17,8 @@ async function openEnded(reins: Reins): Promise<string> {
   return session?.session_id ?? "";
 }
 
-test.concurrent("logs prints all that was printed, apart as it was", async () => {
-  await using reins = await openReins();
+test("logs prints all that was printed, apart as it was", async () => {
+  await using reins = await lease();
   const script = String.raw`printf 'out \033[6n\000\377\n'; echo err >&2; exit 3`;
   await reins.run(["run", "--", "sh", "-c", script]);
   const [session] = await reins.sessions();
@@ -24,8 +27,8 @@ test.concurrent("logs prints all that was printed, apart as it was", async () =>
   expect(printing.stdout().toString("latin1")).toBe("out \x1b[6n\0\xff\n");
 });
 
-test.concurrent("logs of the newest that runs need no name", async () => {
-  await using reins = await openReins();
+test("logs of the newest that runs need no name", async () => {
+  await using reins = await lease();
   expect(await reins.run(["logs"])).toMatchObject({
     code: 8,
     stderr: "reins: nothing is running; start something with: reins run -- COMMAND\n",
@@ -35,8 +38,8 @@ test.concurrent("logs of the newest that runs need no name", async () => {
   expect(await reins.run(["logs"])).toMatchObject({ code: 0, stdout: "here\n" });
 });
 
-test.concurrent("--since begins at an offset", async () => {
-  await using reins = await openReins();
+test("--since begins at an offset", async () => {
+  await using reins = await lease();
   const id = await openEnded(reins);
   const since = async (offset: string) =>
     succeed(await reins.run(["logs", `--since=${offset}`, id]));
@@ -46,8 +49,8 @@ test.concurrent("--since begins at an offset", async () => {
   expect(await since("tail")).toBe("");
 });
 
-test.concurrent("--tail begins with the last lines, whichever channel they are of", async () => {
-  await using reins = await openReins();
+test("--tail begins with the last lines, whichever channel they are of", async () => {
+  await using reins = await lease();
   const until = (file: string) => `until test -e ${file}; do sleep 0.02; done`;
   const script = `seq 1 50000; ${until("a")}; echo err >&2; ${until("b")}; printf last; ${until("go")}`;
   const id = await reins.detach(["--", "sh", "-c", script]);
@@ -76,8 +79,8 @@ test.concurrent("--tail begins with the last lines, whichever channel they are o
   expect(await tail("1", "--since", "0")).toMatchObject({ code: 2, stdout: "" });
 });
 
-test.concurrent("--since outside of the log is refused with where it begins and ends", async () => {
-  await using reins = await openReins();
+test("--since outside of the log is refused with where it begins and ends", async () => {
+  await using reins = await lease();
   const id = await openEnded(reins);
   for (const offset of ["11", "-1", "9007199254740991"]) {
     const result = await reins.run(["logs", `--since=${offset}`, id]);
@@ -95,8 +98,8 @@ test.concurrent("--since outside of the log is refused with where it begins and 
   }
 });
 
-test.concurrent("-f goes on until the session has ended", async () => {
-  await using reins = await openReins();
+test("-f goes on until the session has ended", async () => {
+  await using reins = await lease();
   const id = await reins.detach(["--", "sh", "-c", TWO_STEPS]);
   const following = reins.start(["logs", "-f", id]);
   const fromTail = reins.start(["logs", "-f", "--json", "--since", "4", id]);
@@ -111,14 +114,14 @@ test.concurrent("-f goes on until the session has ended", async () => {
   expect(frames.at(-1)).toMatchObject({ type: "exit", exit_code: 3, tail: 12 });
 });
 
-test.concurrent("-f of a session that has ended prints and ends", async () => {
-  await using reins = await openReins();
+test("-f of a session that has ended prints and ends", async () => {
+  await using reins = await lease();
   const id = await openEnded(reins);
   expect(await reins.run(["logs", "-f", id])).toMatchObject({ code: 0, stdout: "0123456789" });
 });
 
-test.concurrent("an interrupt ends -f and leaves the session alone", async () => {
-  await using reins = await openReins();
+test("an interrupt ends -f and leaves the session alone", async () => {
+  await using reins = await lease();
   const id = await reins.detach(["--", "sh", "-c", "echo one; sleep 1000"]);
   const following = reins.start(["logs", "-f", id]);
   await following.says("one\n");
@@ -127,8 +130,8 @@ test.concurrent("an interrupt ends -f and leaves the session alone", async () =>
   expect((await reins.session(id)).state).toEqual({ kind: "running" });
 });
 
-test.concurrent("-f tells of a host that is killed", async () => {
-  await using reins = await openReins();
+test("-f tells of a host that is killed", async () => {
+  await using reins = await lease();
   const id = await reins.detach(["--", "sh", "-c", "echo one; sleep 1000"]);
   const following = reins.start(["logs", "-f", id]);
   await following.says("one\n");
@@ -140,8 +143,8 @@ test.concurrent("-f tells of a host that is killed", async () => {
   });
 });
 
-test.concurrent("a part of an id is enough", async () => {
-  await using reins = await openReins();
+test("a part of an id is enough", async () => {
+  await using reins = await lease();
   const id = await openEnded(reins);
   expect(await reins.run(["logs", id.slice(4, 14)])).toMatchObject({
     code: 0,
@@ -149,8 +152,8 @@ test.concurrent("a part of an id is enough", async () => {
   });
 });
 
-test.concurrent("attach without a terminal follows and passes the exit code on", async () => {
-  await using reins = await openReins();
+test("attach without a terminal follows and passes the exit code on", async () => {
+  await using reins = await lease();
   const id = await reins.detach(["--", "sh", "-c", TWO_STEPS]);
   const attached = reins.start(["attach", id]);
   await attached.says("one\n");

@@ -59,9 +59,9 @@ test.concurrent("a second host outlives the first one", async () => {
 test.concurrent("many commands that start at once find one host", async () => {
   await using reins = await openReins();
   const runs = Array.from({ length: 6 }, (_, index) =>
-    reins.run(["run", "--", "echo", `${index}`]),
+    reins.start(["run", "--", "echo", `${index}`]),
   );
-  const results = await Promise.all(runs);
+  const results = await Promise.all(runs.map(({ ended }) => ended));
   expect(results.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0]);
   expect(results.map(({ stdout }) => stdout)).toEqual(["0\n", "1\n", "2\n", "3\n", "4\n", "5\n"]);
   expect(await reins.sessions()).toHaveLength(6);

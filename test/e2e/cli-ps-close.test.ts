@@ -2,11 +2,14 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
+import { keepReins } from "#test/harness/kept-reins.ts";
 import { isAlive } from "#test/harness/processes.ts";
-import { openReins, succeed } from "#test/harness/reins.ts";
+import { succeed } from "#test/harness/reins.ts";
 
-test.concurrent("ps says when there is nothing", async () => {
-  await using reins = await openReins();
+const { lease } = keepReins();
+
+test("ps says when there is nothing", async () => {
+  await using reins = await lease();
   expect(await reins.run(["ps"])).toMatchObject({
     code: 0,
     stdout: "",
@@ -17,8 +20,8 @@ test.concurrent("ps says when there is nothing", async () => {
   expect(await reins.hostPid()).toBeUndefined();
 });
 
-test.concurrent("ps lists what runs, ps -a also what has ended", async () => {
-  await using reins = await openReins();
+test("ps lists what runs, ps -a also what has ended", async () => {
+  await using reins = await lease();
   await reins.run(["run", "--title", "done \x1b[31m", "--", "sh", "-c", "exit 3"]);
   const id = await reins.detach(["--", "sleep", "1000"]);
   const running = succeed(await reins.run(["ps"])).split("\n");
@@ -36,8 +39,8 @@ test.concurrent("ps lists what runs, ps -a also what has ended", async () => {
   ]);
 });
 
-test.concurrent("close ends a session and all that it started, and again changes nothing", async () => {
-  await using reins = await openReins();
+test("close ends a session and all that it started, and again changes nothing", async () => {
+  await using reins = await lease();
   const id = await reins.detach(["--", "sh", "-c", "setsid sleep 1000 & echo $!; sleep 1000"]);
   const grandchild = await waitFor(
     "the session prints a pid",
@@ -53,8 +56,8 @@ test.concurrent("close ends a session and all that it started, and again changes
   expect(state).toMatchObject({ reason: "user_requested", detail: "enough", exit_code: 129 });
 });
 
-test.concurrent("close takes several, and parts of ids", async () => {
-  await using reins = await openReins();
+test("close takes several, and parts of ids", async () => {
+  await using reins = await lease();
   const first = await reins.detach(["--", "sleep", "1000"]);
   const second = await reins.detach(["--", "sleep", "1000"]);
   const result = await reins.run(["close", "--json", first, second.slice(6)]);
@@ -67,8 +70,8 @@ test.concurrent("close takes several, and parts of ids", async () => {
   expect(closed.map(({ state }) => state.kind)).toEqual(["exited", "exited"]);
 });
 
-test.concurrent("close of an unknown one says so and closes the others", async () => {
-  await using reins = await openReins();
+test("close of an unknown one says so and closes the others", async () => {
+  await using reins = await lease();
   const id = await reins.detach(["--", "sleep", "1000"]);
   const unknown = await reins.run(["close", "ses_0000000000000000", id]);
   expect(unknown).toMatchObject({
@@ -84,8 +87,8 @@ test.concurrent("close of an unknown one says so and closes the others", async (
   );
 });
 
-test.concurrent("close of a part that fits several closes none and names them", async () => {
-  await using reins = await openReins();
+test("close of a part that fits several closes none and names them", async () => {
+  await using reins = await lease();
   const ids = [
     await reins.detach(["--", "sleep", "1000"]),
     await reins.detach(["--", "sleep", "1000"]),
@@ -97,8 +100,8 @@ test.concurrent("close of a part that fits several closes none and names them", 
   expect(states).toEqual(["running", "running"]);
 });
 
-test.concurrent("close without a name closes nothing", async () => {
-  await using reins = await openReins();
+test("close without a name closes nothing", async () => {
+  await using reins = await lease();
   const id = await reins.detach(["--", "sleep", "1000"]);
   // An unset variable, as a script would pass it.
   for (const args of [["close"], ["close", ""], ["close", " ", id]]) {
@@ -111,8 +114,8 @@ test.concurrent("close without a name closes nothing", async () => {
   expect((await reins.session(id)).state).toEqual({ kind: "running" });
 });
 
-test.concurrent("close --purge removes every trace", async () => {
-  await using reins = await openReins();
+test("close --purge removes every trace", async () => {
+  await using reins = await lease();
   const id = await reins.detach(["--", "sh", "-c", "echo secret; sleep 1000"]);
   const folder = join(reins.home, "sessions", id);
   expect(existsSync(folder)).toBe(true);
@@ -123,8 +126,8 @@ test.concurrent("close --purge removes every trace", async () => {
   expect(await reins.run(["close", "--purge", id])).toMatchObject({ code: 8 });
 });
 
-test.concurrent("host stop ends the host and its sessions, and the next command starts one", async () => {
-  await using reins = await openReins();
+test("host stop ends the host and its sessions, and the next command starts one", async () => {
+  await using reins = await lease();
   const id = await reins.detach(["--", "sleep", "1000"]);
   const pid = (await reins.hostPid()) ?? 0;
   const status = succeed(await reins.run(["host", "status"]));

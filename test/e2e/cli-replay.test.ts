@@ -2,15 +2,18 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
-import { openReins, type Reins } from "#test/harness/reins.ts";
-import { openTmux } from "#test/harness/tmux.ts";
+import { keepReins } from "#test/harness/kept-reins.ts";
+import type { Reins } from "#test/harness/reins.ts";
+import { openTerminals } from "#test/harness/terminal-screen.ts";
+
+const { lease } = keepReins();
 
 const QUESTIONS = String.raw`\033[6n\033[c\033[>c\033[5n\033]11;?\007\033P+q544e\033\\`;
 
 describe("coming back", () => {
-  test.concurrent("old questions are not answered again, new ones are", async () => {
-    await using reins = await openReins();
-    using tmux = openTmux(reins);
+  test("old questions are not answered again, new ones are", async () => {
+    await using reins = await lease();
+    using terminals = openTerminals(reins);
     const script = [
       "stty raw -echo",
       `printf '${QUESTIONS}asked\\r\\n'`,
@@ -20,7 +23,7 @@ describe("coming back", () => {
     ].join("; ");
     const id = await reins.detach(["--tty", "--", "sh", "-c", script]);
     await waitForOutput(reins, id, "asked");
-    const pane = await tmux.open();
+    const pane = await terminals.open();
     pane.enter("clear; reins attach");
     await pane.shows("asked");
     pane.type("x");
@@ -29,38 +32,38 @@ describe("coming back", () => {
     expect(readFileSync(join(reins.path, "first"), "latin1")).toBe("x");
   });
 
-  test.concurrent("logs at a terminal asks nothing either", async () => {
-    await using reins = await openReins();
-    using tmux = openTmux(reins);
+  test("logs at a terminal asks nothing either", async () => {
+    await using reins = await lease();
+    using terminals = openTerminals(reins);
     await reins.run(["run", "--tty", "--", "sh", "-c", `printf '${QUESTIONS}asked\\n'`]);
     const [session] = await reins.sessions();
-    const pane = await tmux.open();
+    const pane = await terminals.open();
     pane.enter(`clear; reins logs ${session?.session_id}; head -n 1 > typed`);
     await pane.shows("asked");
     pane.enter("x");
     expect(await waitForFile(reins, "typed", /\n$/)).toBe("x\n");
   });
 
-  test.concurrent("a sequence that begins in history and ends live is whole", async () => {
-    await using reins = await openReins();
-    using tmux = openTmux(reins);
+  test("a sequence that begins in history and ends live is whole", async () => {
+    await using reins = await lease();
+    using terminals = openTerminals(reins);
     const script =
       "stty raw -echo; printf 'half \\033[3'; head -c 1 > /dev/null; printf '1mred'; cat";
     const id = await reins.detach(["--tty", "--", "sh", "-c", script]);
     await waitForOutput(reins, id, "half \x1b[3");
-    const pane = await tmux.open();
+    const pane = await terminals.open();
     pane.enter("clear; reins attach");
     await pane.shows("half");
     pane.type("x");
     await pane.shows("half red");
   });
 
-  test.concurrent("a full-screen program is there again, and so is the shell behind it", async () => {
-    await using reins = await openReins();
-    using tmux = openTmux(reins);
+  test("a full-screen program is there again, and so is the shell behind it", async () => {
+    await using reins = await lease();
+    using terminals = openTerminals(reins);
     const lines = Array.from({ length: 200 }, (_, index) => `line ${index + 1} of the book\n`);
     writeFileSync(join(reins.path, "book"), lines.join(""));
-    const pane = await tmux.open();
+    const pane = await terminals.open();
     pane.enter("reins run -- less book");
     await pane.shows("line 29 of the book");
     pane.press("Space");
@@ -72,16 +75,16 @@ describe("coming back", () => {
     expect(pane.screen()).not.toContain("of the book");
     pane.enter("reins attach");
     await pane.shows("line 58 of the book");
-    await waitFor("the screen is the same again", () => pane.screen() === before);
-    expect(pane.ask("#{alternate_on}")).toBe("1");
+    await pane.becomes(before);
+    expect(pane.modes().alternate).toBe(true);
     pane.press("q");
     await pane.prompts("out$");
     expect(pane.screen()).toContain("reins run -- less book");
   });
 
-  test.concurrent("a full-screen program that has painted for long is asked to paint anew", async () => {
-    await using reins = await openReins();
-    using tmux = openTmux(reins);
+  test("a full-screen program that has painted for long is asked to paint anew", async () => {
+    await using reins = await lease();
+    using terminals = openTerminals(reins);
     // Half a megabyte after it took the screen and the mouse.
     const program = String.raw`
     printf '\033[?1049h\033[?1000h'
@@ -91,26 +94,26 @@ describe("coming back", () => {
     while :; do sleep 0.02; done
   `;
     writeFileSync(join(reins.path, "program"), program);
-    const pane = await tmux.open();
+    const pane = await terminals.open();
     pane.enter("reins run -- sh program");
     await waitFor("it has painted", () => existsSync(join(reins.path, "ready")));
     pane.press("C-\\", "d");
     await pane.prompts("out$");
     pane.enter("reins attach");
     await pane.shows("painted 1 times");
-    expect(pane.ask("#{alternate_on}#{mouse_standard_flag}")).toBe("11");
+    expect(pane.modes()).toMatchObject({ alternate: true, mouse: true });
     pane.press("C-\\", "d");
     await pane.prompts("out$");
-    expect(pane.ask("#{alternate_on}#{mouse_standard_flag}")).toBe("00");
+    expect(pane.modes()).toMatchObject({ alternate: false, mouse: false });
     pane.enter("reins attach --since tail");
     await pane.shows("painted 2 times");
-    expect(pane.ask("#{alternate_on}#{mouse_standard_flag}")).toBe("11");
+    expect(pane.modes()).toMatchObject({ alternate: true, mouse: true });
   });
 
-  test.concurrent("what has ended is shown once more, with its exit code", async () => {
-    await using reins = await openReins();
-    using tmux = openTmux(reins);
-    const pane = await tmux.open();
+  test("what has ended is shown once more, with its exit code", async () => {
+    await using reins = await lease();
+    using terminals = openTerminals(reins);
+    const pane = await terminals.open();
     pane.enter("reins run -- sh -c 'echo the end; exit 6'");
     await pane.shows("\nthe end\n");
     await pane.prompts("out$");

@@ -2,9 +2,12 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
+import { keepReins } from "#test/harness/kept-reins.ts";
 import { isAlive } from "#test/harness/processes.ts";
-import { openReins, type Reins } from "#test/harness/reins.ts";
-import { openTmux, type Pane } from "#test/harness/tmux.ts";
+import type { Reins } from "#test/harness/reins.ts";
+import { openTerminals, type Pane } from "#test/harness/terminal-screen.ts";
+
+const { lease } = keepReins();
 
 /**
  * Turns on what would spoil a shell's terminal: another screen, the mouse, bracketed paste, no cursor, other keys.
@@ -16,7 +19,9 @@ echo spoilt
 read line
 exit 3
 `;
-const SPOILT = "#{alternate_on}#{mouse_standard_flag}#{mouse_sgr_flag}#{cursor_flag}#{keypad_flag}";
+/** A terminal that a program has changed, and one that it has restored. */
+const SPOILT = { alternate: true, mouse: true, mouse_sgr: true, cursor: false, keypad: true };
+const RESTORED = { alternate: false, mouse: false, mouse_sgr: false, cursor: true, keypad: false };
 
 interface Way {
   readonly name: string;
@@ -54,21 +59,21 @@ const ways: readonly Way[] = [
 ];
 
 describe("a terminal that was lent to a session", () => {
-  test.concurrent.each(ways)("the terminal is as it was after $name", async (way) => {
-    await using reins = await openReins();
-    using tmux = openTmux(reins);
-    const pane = await tmux.open();
+  test.each(ways)("the terminal is as it was after $name", async (way) => {
+    await using reins = await lease();
+    using terminals = openTerminals(reins);
+    const pane = await terminals.open();
     writeFileSync(join(reins.path, "program"), PROGRAM);
     pane.enter("stty -a > before; reins run -- sh program");
     await pane.shows("spoilt");
-    expect(pane.ask(SPOILT)).toBe("11101");
+    expect(pane.modes()).toMatchObject(SPOILT);
     await way.leave(reins, pane);
     await pane.prompts("out$");
     pane.enter('echo "code $?"; stty -a > after');
     await pane.shows(`code ${way.code}\n`);
     await pane.prompts("out$");
     if (way.says !== undefined) expect(pane.screen()).toMatch(way.says);
-    expect(pane.ask(SPOILT)).toBe("00010");
+    expect(pane.modes()).toMatchObject(RESTORED);
     const [before, after] = ["before", "after"].map((file) => settings(reins, file));
     expect(before).toMatch(/ icanon .* echo /s);
     expect(after).toBe(before);
@@ -79,11 +84,11 @@ describe("a terminal that was lent to a session", () => {
     expect(pane.screen()).not.toContain("200~");
   });
 
-  test.concurrent("a fault leaves the terminal as it was, too", async () => {
-    await using reins = await openReins();
-    using tmux = openTmux(reins);
+  test("a fault leaves the terminal as it was, too", async () => {
+    await using reins = await lease();
+    using terminals = openTerminals(reins);
     const id = await reins.detach(["--tty", "--", "sleep", "1000"]);
-    const pane = await tmux.open();
+    const pane = await terminals.open();
     pane.enter(`stty -a > before; reins attach --since 99 ${id}; echo "code $?"; stty -a > after`);
     await pane.shows("code 2\n");
     await pane.prompts("out$");
@@ -91,10 +96,10 @@ describe("a terminal that was lent to a session", () => {
     expect(settings(reins, "after")).toBe(settings(reins, "before"));
   });
 
-  test.concurrent("a terminal that is closed leaves the session running and no command", async () => {
-    await using reins = await openReins();
-    using tmux = openTmux(reins);
-    const pane = await tmux.open();
+  test("a terminal that is closed leaves the session running and no command", async () => {
+    await using reins = await lease();
+    using terminals = openTerminals(reins);
+    const pane = await terminals.open();
     writeFileSync(join(reins.path, "program"), PROGRAM);
     pane.enter("reins run -- sh program");
     await pane.shows("spoilt");

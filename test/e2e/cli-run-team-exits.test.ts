@@ -1,8 +1,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openReins, type Reins } from "#test/harness/reins.ts";
+import { keepReins } from "#test/harness/kept-reins.ts";
+import type { Reins } from "#test/harness/reins.ts";
 import { scripted } from "#test/harness/runtimes.ts";
+
+const { lease } = keepReins();
 
 const STEPS = [
   { when: { last_user_contains: "fail" }, error: { cause: "refused", message: "I refuse." } },
@@ -33,7 +36,7 @@ async function expectExits(reins: Reins, exits: readonly Exit[]): Promise<void> 
 }
 
 test("exit codes tell how it ended", async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   writeTeam(reins);
   writeFileSync(join(reins.path, "short.yaml"), scripted(STEPS, { ...agent, max_iterations: 1 }));
   writeFileSync(join(reins.path, "poor.yaml"), scripted(STEPS, {}, { limits: { max_tokens: 1 } }));
@@ -46,11 +49,11 @@ test("exit codes tell how it ended", async () => {
 });
 
 test("what cannot begin says why, by a sentence and by the exit code", async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   writeTeam(reins);
   writeFileSync(join(reins.path, "bad.yaml"), "agents:\n  root: { modle: x }\n");
   mkdirSync(join(reins.path, "folder.yaml"));
-  mkdirSync(reins.home, { mode: 0o700 });
+  mkdirSync(reins.home, { mode: 0o700, recursive: true });
   writeFileSync(join(reins.home, "token"), "secret\n", { mode: 0o600 });
   await expectExits(reins, [
     [11, "bad.yaml:2:11: unknown key `modle`", ["bad.yaml", "hi"]],

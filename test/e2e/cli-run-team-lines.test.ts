@@ -1,10 +1,13 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { keepReins } from "#test/harness/kept-reins.ts";
 import { openStdioMcp, type StdioMcp } from "#test/harness/mcp.ts";
-import { openReins } from "#test/harness/reins.ts";
+
 import { scripted } from "#test/harness/runtimes.ts";
 import { asking, writing } from "#test/harness/steps.ts";
+
+const { lease } = keepReins();
 
 const TEAM = scripted(
   [
@@ -37,7 +40,7 @@ function sitAt({ call }: StdioMcp, terminal_id: string) {
 }
 
 test("a line is a turn; approvals and questions are answered in place", async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   writeFileSync(join(reins.path, "team.yaml"), TEAM);
   await using mcp = await openStdioMcp(reins);
   const { terminal_id } = await mcp.call("terminal_open", {
@@ -72,7 +75,7 @@ test("a line is a turn; approvals and questions are answered in place", async ()
 });
 
 test("Ctrl-C interrupts the turn and not the conversation; who leaves comes back", async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   writeFileSync(join(reins.path, "team.yaml"), TEAM);
   await using mcp = await openStdioMcp(reins);
   const { terminal_id } = await mcp.call("terminal_open", {

@@ -149,9 +149,9 @@ test("events are printed as they stand in the log, the error among them", async 
 test("a dry run says what is in a team and leaves nothing", async () => {
   await using empty = await openReins();
   writeTeam(empty, { commands: {} });
-  const shown = await empty.ask(["run", HELLO, "--dry-run"]);
+  const shown = await empty.run(["run", HELLO, "--dry-run"]);
   expect(succeed(shown)).toMatch(/^team_\w{32}\nroot \(starts\): guide\n {2}Shows what/);
-  const json = await empty.ask([
+  const json = await empty.run([
     "run",
     "team.yaml",
     "--dry-run",
@@ -163,8 +163,8 @@ test("a dry run says what is in a team and leaves nothing", async () => {
     default_agent: "root",
     agents: [{ name: "root", model: "scripted/echo" }],
   });
-  expect(await empty.ask(["run", "none.yaml", "--dry-run"])).toMatchObject({ code: 3 });
-  expect(await empty.ask(["run", "team.yaml", "--dry-run", "--agent", "x"])).toMatchObject({
+  expect(await empty.run(["run", "none.yaml", "--dry-run"])).toMatchObject({ code: 3 });
+  expect(await empty.run(["run", "team.yaml", "--dry-run", "--agent", "x"])).toMatchObject({
     code: 2,
   });
   expect(existsSync(empty.home)).toBe(false);
@@ -183,13 +183,13 @@ test("a cli that is killed leaves its turn running, and its session goes on", as
   await waitFor("the second turn is done", () => countEnds() === 2, { timeout: 30_000 });
   const next = await reins.run(["run", "--session", session, "--exec", "Two."]);
   expect(next).toMatchObject({ code: 0, stdout: "Second.\n" });
-  const part = await reins.ask(["run", "team.yaml", "--exec", "--session", session.slice(4), "x"]);
+  const part = await reins.run(["run", "team.yaml", "--exec", "--session", session.slice(4), "x"]);
   expect(part).toMatchObject({ code: 0, stdout: "Later.\n" });
   expect(part.stderr).not.toContain("the team that it began with");
-  const other = await reins.ask(["run", HELLO, "--exec", "--session", session, "x"]);
+  const other = await reins.run(["run", HELLO, "--exec", "--session", session, "x"]);
   expect(other).toMatchObject({ code: 0, stdout: "Later.\n" });
   expect(other.stderr).toContain("goes on with the team that it began with");
-  const idle = await reins.ask(["run", "--session", session, "--exec"]);
+  const idle = await reins.run(["run", "--session", session, "--exec"]);
   expect(idle).toMatchObject({ code: 2, stdout: "" });
 });
 
@@ -248,7 +248,7 @@ test("what a session is may be chosen when it begins and when it goes on", async
     "agents:\n  root: { model: scripted/echo }\n  other: { model: scripted/echo }\n",
   );
   const begun = ["--agent", "other", "--working-dir", "there", "--title", "My title"];
-  succeed(await reins.ask(["run", "two.yaml", "--exec", ...begun, "hi"]));
+  succeed(await reins.run(["run", "two.yaml", "--exec", ...begun, "hi"]));
   const [session] = await reins.sessions();
   expect(session).toMatchObject({ title: "My title", work_dir: join(reins.path, "there") });
   const { session_id = "" } = session ?? {};
@@ -267,7 +267,7 @@ test("what a session is may be chosen when it begins and when it goes on", async
   const log = logOf(reins, session_id);
   expect(log).toContain('"type":"agent.switched","agent":"root","from":"other","to":"root"');
   expect(log).toContain('"safety":"strict"');
-  const refused = await reins.ask(["run", "--session", session_id, "--working-dir", ".", "hi"]);
+  const refused = await reins.run(["run", "--session", session_id, "--working-dir", ".", "hi"]);
   expect(refused).toMatchObject({ code: 2 });
 });
 
@@ -275,13 +275,13 @@ test("a word is a team by its name or by an option; anything else stays a comman
   writeTeam(reins);
   mkdirSync(join(reins.home, "teams"), { recursive: true, mode: 0o700 });
   writeFileSync(join(reins.home, "teams", "known.yaml"), scripted([{ text: "I am known." }]));
-  const known = await reins.ask(["run", "known", "--exec", "hi"]);
+  const known = await reins.run(["run", "known", "--exec", "hi"]);
   expect(known).toMatchObject({ code: 0, stdout: "I am known.\n" });
   expect(await reins.run(["run", "echo", "--exec", "team.yaml"])).toMatchObject({
     code: 0,
     stdout: "--exec team.yaml\n",
   });
-  const command = await reins.ask(["run", "--", "team.yaml"]);
+  const command = await reins.run(["run", "--", "team.yaml"]);
   expect(command.code).toBe(127);
 });
 
@@ -292,7 +292,7 @@ test("behind a server it is the same, and the token of this machine is used", as
   await server.says("listening");
   const { listening } = JSON.parse(server.stdout().toString());
   const remote = ["--remote", listening];
-  const dry = await served.ask(["run", "team.yaml", "--dry-run", ...remote]);
+  const dry = await served.run(["run", "team.yaml", "--dry-run", ...remote]);
   expect(succeed(dry)).toContain("root (starts): main");
   expect(await served.sessions()).toEqual([]);
   const run = await served.run(["run", "team.yaml", "--exec", ...remote, "One.", "Two."]);
@@ -309,7 +309,7 @@ test("behind a server it is the same, and the token of this machine is used", as
   expect(await served.run(["run", "--exec", "known", ...remote, "hi"], { env })).toMatchObject({
     code: 4,
   });
-  expect(await served.ask(["run", "--exec", "nobody", ...remote, "hi"])).toMatchObject({ code: 3 });
+  expect(await served.run(["run", "--exec", "nobody", ...remote, "hi"])).toMatchObject({ code: 3 });
   server.child.kill("SIGTERM");
   await server.ended;
 });

@@ -5,11 +5,14 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openGatewayProcess } from "#test/harness/gateway-process.ts";
-import { openReins, succeed } from "#test/harness/reins.ts";
+import { keepReins } from "#test/harness/kept-reins.ts";
+import { succeed } from "#test/harness/reins.ts";
 import { runProgram } from "#test/harness/run-program.ts";
 
-test.concurrent("stdout, stderr and the exit code are the program's", async () => {
-  await using reins = await openReins();
+const { lease } = keepReins();
+
+test("stdout, stderr and the exit code are the program's", async () => {
+  await using reins = await lease();
   const script = "echo out; echo err >&2; printf end; exit 3";
   const result = await reins.run(["run", "--", "sh", "-c", script]);
   expect(result).toMatchObject({ code: 3, stdout: "out\nend", stderr: "err\n" });
@@ -18,8 +21,8 @@ test.concurrent("stdout, stderr and the exit code are the program's", async () =
   expect(await reins.run(["run", "--", "sh", "-c", "kill -TERM $$"])).toMatchObject({ code: 143 });
 });
 
-test.concurrent("the program runs where, as and with what the caller does", async () => {
-  await using reins = await openReins();
+test("the program runs where, as and with what the caller does", async () => {
+  await using reins = await lease();
   mkdirSync(join(reins.path, "a b"));
   const script = 'pwd; umask; echo "$COLOUR"; test -t 0 || test -t 1 || echo no terminal';
   const env = { COLOUR: "blue" };
@@ -31,23 +34,23 @@ test.concurrent("the program runs where, as and with what the caller does", asyn
   expect(there.stdout).toBe(`${join(reins.path, "a b")}\n`);
 });
 
-test.concurrent("a terminal is given to who asks for one", async () => {
-  await using reins = await openReins();
+test("a terminal is given to who asks for one", async () => {
+  await using reins = await lease();
   const script = 'test -t 0 && test -t 1 && echo "$TERM"; stty size';
   const result = await reins.run(["run", "--tty", "--", "sh", "-c", script]);
   expect(result).toMatchObject({ code: 0, stdout: "xterm-256color\r\n24 80\r\n" });
 });
 
-test.concurrent("a megabyte on stdin reaches the program whole", async () => {
-  await using reins = await openReins();
+test("a megabyte on stdin reaches the program whole", async () => {
+  await using reins = await lease();
   const bytes = randomBytes(1024 * 1024);
   const running = reins.start(["run", "--", "cat"], { input: bytes });
   expect(await running.ended).toMatchObject({ code: 0, stderr: "" });
   expect(sha256(running.stdout())).toBe(sha256(bytes));
 });
 
-test.concurrent("stdin goes on as it comes, its end too", async () => {
-  await using reins = await openReins();
+test("stdin goes on as it comes, its end too", async () => {
+  await using reins = await lease();
   const running = reins.start(["run", "--", "cat"], { input: "pipe" });
   running.child.stdin?.write("one\n");
   await running.says("one\n");
@@ -55,19 +58,19 @@ test.concurrent("stdin goes on as it comes, its end too", async () => {
   expect(await running.ended).toMatchObject({ code: 0, stdout: "one\ntwo\n", stderr: "" });
 });
 
-test.concurrent("a stdin that nobody ends does not hold a program that has ended", async () => {
-  await using reins = await openReins();
+test("a stdin that nobody ends does not hold a program that has ended", async () => {
+  await using reins = await lease();
   const running = reins.start(["run", "--", "sh", "-c", "exit 4"], { input: "pipe" });
   expect(await running.ended).toMatchObject({ code: 4, stdout: "", stderr: "" });
 });
 
-test.concurrent("without a stdin the program reads an end at once", async () => {
-  await using reins = await openReins();
+test("without a stdin the program reads an end at once", async () => {
+  await using reins = await lease();
   expect(await reins.run(["run", "--", "cat"])).toMatchObject({ code: 0, stdout: "" });
 });
 
-test.concurrent("--json prints a frame a line, the exit last", async () => {
-  await using reins = await openReins();
+test("--json prints a frame a line, the exit last", async () => {
+  await using reins = await lease();
   const script = String.raw`printf 'out\n'; printf '\377' >&2; exit 3`;
   const result = await reins.run(["run", "--json", "--", "sh", "-c", script]);
   expect(result).toMatchObject({ code: 3, stderr: "" });
@@ -86,8 +89,8 @@ test.concurrent("--json prints a frame a line, the exit last", async () => {
   expect(frames.map((frame) => frame.offset)).toContain(0);
 });
 
-test.concurrent("--json tells of death by a signal", async () => {
-  await using reins = await openReins();
+test("--json tells of death by a signal", async () => {
+  await using reins = await lease();
   const result = await reins.run(["run", "--json", "--", "sh", "-c", "kill -9 $$"]);
   expect(result.code).toBe(137);
   expect(parseLines(result.stdout)).toEqual([
@@ -95,8 +98,8 @@ test.concurrent("--json tells of death by a signal", async () => {
   ]);
 });
 
-test.concurrent("--detach prints the id and leaves the session running", async () => {
-  await using reins = await openReins();
+test("--detach prints the id and leaves the session running", async () => {
+  await using reins = await lease();
   const plain = await reins.run(["run", "--detach", "--", "sleep", "1000"]);
   expect(plain).toMatchObject({ code: 0, stderr: "" });
   expect(plain.stdout).toMatch(/^ses_[0-9a-z]{16}\n$/);
@@ -111,15 +114,15 @@ test.concurrent("--detach prints the id and leaves the session running", async (
   expect(listed.map(({ state }) => state.kind)).toEqual(["running", "running"]);
 });
 
-test.concurrent("a session ends after its lifetime, with that as the reason", async () => {
-  await using reins = await openReins();
+test("a session ends after its lifetime, with that as the reason", async () => {
+  await using reins = await lease();
   const result = await reins.run(["run", "--json", "--lifetime", "0.2", "--", "sleep", "1000"]);
   expect(result.code).toBe(129);
   expect(parseLines(result.stdout).at(-1)).toMatchObject({ reason: "lifetime_timeout" });
 });
 
-test.concurrent("an interrupt is the program's to answer", async () => {
-  await using reins = await openReins();
+test("an interrupt is the program's to answer", async () => {
+  await using reins = await lease();
   const script = 'trap "echo caught; exit 5" INT; echo ready; while :; do sleep 0.05; done';
   const running = reins.start(["run", "--", "sh", "-c", script]);
   await running.says("ready");
@@ -127,11 +130,11 @@ test.concurrent("an interrupt is the program's to answer", async () => {
   expect(await running.ended).toMatchObject({ code: 5, stdout: "ready\ncaught\n" });
 });
 
-test.concurrent.each([
+test.each([
   ["SIGTERM", 143],
   ["SIGHUP", 129],
 ] as const)("%s ends the command and not the session", async (signal, code) => {
-  await using reins = await openReins();
+  await using reins = await lease();
   const running = reins.start(["run", "--", "sh", "-c", "echo ready; exec sleep 1000"], {
     input: "pipe",
   });
@@ -146,8 +149,8 @@ test.concurrent.each([
   expect(session?.state).toEqual({ kind: "running" });
 });
 
-test.concurrent("Ctrl-C of who only watches is not the program's", async () => {
-  await using reins = await openReins();
+test("Ctrl-C of who only watches is not the program's", async () => {
+  await using reins = await lease();
   await using gateway = await openGatewayProcess({ dataDir: reins.home });
   const id = await reins.detach(["--", "sh", "-c", "echo ready; exec sleep 1000"]);
   for (const where of [[], ["--remote", gateway.door.url]]) {
@@ -160,8 +163,8 @@ test.concurrent("Ctrl-C of who only watches is not the program's", async () => {
   }
 });
 
-test.concurrent("a command that is killed leaves the session running", async () => {
-  await using reins = await openReins();
+test("a command that is killed leaves the session running", async () => {
+  await using reins = await lease();
   const running = reins.start(["run", "--", "sh", "-c", "echo ready; exec sleep 1000"]);
   await running.says("ready");
   running.child.kill("SIGKILL");
@@ -169,16 +172,16 @@ test.concurrent("a command that is killed leaves the session running", async () 
   expect((await reins.sessions())[0]?.state).toEqual({ kind: "running" });
 });
 
-test.concurrent("a reader who has seen enough ends the command without a word", async () => {
-  await using reins = await openReins();
+test("a reader who has seen enough ends the command without a word", async () => {
+  await using reins = await lease();
   const line = "reins run -- sh -c 'while echo line; do sleep 0.01; done' | head -1";
   const result = await runProgram(["sh", "-c", line], { cwd: reins.path, env: reins.env });
   expect(result).toMatchObject({ code: 0, stdout: "line\n", stderr: "" });
   expect((await reins.sessions())[0]?.state).toEqual({ kind: "running" });
 });
 
-test.concurrent("a host that is killed is told of, with its own exit code", async () => {
-  await using reins = await openReins();
+test("a host that is killed is told of, with its own exit code", async () => {
+  await using reins = await lease();
   const running = reins.start(["run", "--", "sh", "-c", "echo ready; exec sleep 1000"]);
   await running.says("ready");
   process.kill((await reins.hostPid()) ?? 0, "SIGKILL");

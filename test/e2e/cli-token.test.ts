@@ -2,7 +2,10 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openDoor } from "#test/harness/gateway.ts";
+import { keepReins } from "#test/harness/kept-reins.ts";
 import { openReins, type Reins, succeed } from "#test/harness/reins.ts";
+
+const { lease } = keepReins();
 
 const USAGE = 2;
 const NOT_FOUND = 3;
@@ -12,7 +15,7 @@ async function json(reins: Reins, args: readonly string[]) {
   return JSON.parse(succeed(await reins.run([...args, "--json"])));
 }
 
-test.concurrent("a token's secret is alone on stdout, and what it may is said to people", async () => {
+test("a token's secret is alone on stdout, and what it may is said to people", async () => {
   await using reins = await openReins();
   const made = await reins.run(["token", "create", "--user", "ada", "--role", "operator"]);
   expect(made.stdout).toMatch(/^\S{20,}\n$/);
@@ -26,8 +29,8 @@ test.concurrent("a token's secret is alone on stdout, and what it may is said to
   expect(await reins.hostPid()).toBeUndefined();
 });
 
-test.concurrent("a token is made for workspaces and for a time", async () => {
-  await using reins = await openReins();
+test("a token is made for workspaces and for a time", async () => {
+  await using reins = await lease();
   const one = succeed(await reins.run(["workspace", "create", "one"])).trim();
   const two = succeed(await reins.run(["workspace", "create", "two"])).trim();
   const scope = [
@@ -66,8 +69,8 @@ test.concurrent("a token is made for workspaces and for a time", async () => {
   expect(table).toHaveLength(3);
 });
 
-test.concurrent("a running server knows what the commands do", async () => {
-  await using reins = await openReins();
+test("a running server knows what the commands do", async () => {
+  await using reins = await lease();
   const server = reins.start(["serve", "--json", "--listen", "127.0.0.1:0"]);
   try {
     await server.says("\n");
@@ -91,8 +94,8 @@ test.concurrent("a running server knows what the commands do", async () => {
   }
 });
 
-test.concurrent("workspaces are made, listed and deleted unless something is left in them", async () => {
-  await using reins = await openReins();
+test("workspaces are made, listed and deleted unless something is left in them", async () => {
+  await using reins = await lease();
   const id = succeed(await reins.run(["workspace", "create", "web \x1b[31m"])).trim();
   expect(id).toMatch(/^wsp_\w{16}$/);
   const table = succeed(await reins.run(["workspace", "list"]));
@@ -108,8 +111,8 @@ test.concurrent("workspaces are made, listed and deleted unless something is lef
   expect(local.code).toBe(CONFLICT);
 });
 
-test.concurrent("tasks are made for a directory, listed and deleted", async () => {
-  await using reins = await openReins();
+test("tasks are made for a directory, listed and deleted", async () => {
+  await using reins = await lease();
   mkdirSync(join(reins.path, "site"));
   const about = ["--issue", "WEB-1", "--prior-session", "claude-7", "--title", "the site"];
   const task = await json(reins, ["task", "create", ...about, "site"]);
@@ -133,15 +136,15 @@ test.concurrent("tasks are made for a directory, listed and deleted", async () =
   expect((await reins.run(["task", "delete", task.task_id])).code).toBe(NOT_FOUND);
 });
 
-test.concurrent("another data directory can be named", async () => {
-  await using reins = await openReins();
+test("another data directory can be named", async () => {
+  await using reins = await lease();
   const there = ["--data-dir", join(reins.path, "other")];
   succeed(await reins.run(["workspace", "create", "far", ...there]));
   expect((await json(reins, ["workspace", "list", ...there])).workspaces).toHaveLength(2);
   expect((await json(reins, ["workspace", "list"])).workspaces).toHaveLength(1);
 });
 
-test.concurrent.each([
+test.each([
   [["token"], "say what to do: reins token create|list|revoke"],
   [["token", "toString"], "say what to do"],
   [["token", "create", "--user", "ada"], "say whose it is and what it may"],
@@ -163,15 +166,15 @@ test.concurrent.each([
   [["task", "create", "--workspace", "x"], "--workspace: a workspace id looks like"],
   [["task", "list", "--colour"], "Unknown option '--colour'"],
 ] as const)("%j is refused in a sentence", async (args, sentence) => {
-  await using reins = await openReins();
+  await using reins = await lease();
   const { code, stdout, stderr } = await reins.run(args);
   expect({ code, stdout }).toEqual({ code: USAGE, stdout: "" });
   expect(stderr).toContain(sentence);
   expect(stderr.split("\n")).toHaveLength(2);
 });
 
-test.concurrent("a token for a workspace that is not there is not made", async () => {
-  await using reins = await openReins();
+test("a token for a workspace that is not there is not made", async () => {
+  await using reins = await lease();
   const scope = ["--workspace", "wsp_0000000000000000"];
   const refused = await reins.run(["token", "create", "--user", "a", "--role", "admin", ...scope]);
   expect(refused).toMatchObject({ code: NOT_FOUND, stdout: "" });

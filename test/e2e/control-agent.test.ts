@@ -32,7 +32,7 @@ describe.each(["local", "remote"] as const)("an agent, %s", { timeout: SLOW_MS }
   afterAll(async () => await control[Symbol.asyncDispose]());
 
   test("send begins a turn, steers the one that runs and queues what comes next", async () => {
-    const { run, ask, reins } = control;
+    const { run, reins } = control;
     const id = await control.agent();
     const sent = await control.feed("work hard\n\n", "send", "-", "--to", id, "--json");
     expect(sent.stderr).toBe(`reins: sent to ${id}\n`);
@@ -48,9 +48,9 @@ describe.each(["local", "remote"] as const)("an agent, %s", { timeout: SLOW_MS }
       stdout: "",
       stderr: `reins: said into the turn of ${id}\n`,
     });
-    const queued = await ask("send", "And then?", "--followup", "--to", id);
+    const queued = await run("send", "And then?", "--followup", "--to", id);
     expect(queued.stderr).toBe(`reins: queued as number 1 for ${id}\n`);
-    expect((await ask("wait", "--for", "idle", "--timeout", "0", id)).code).toBe(124);
+    expect((await run("wait", "--for", "idle", "--timeout", "0", id)).code).toBe(124);
     const idle = run("wait", "--for", "idle", id);
     writeFileSync(join(reins.path, "done"), "");
     expect(await idle).toMatchObject({ code: 0, stdout: "" });
@@ -71,13 +71,13 @@ describe.each(["local", "remote"] as const)("an agent, %s", { timeout: SLOW_MS }
     const id = await control.agent();
     const watching = reins.start(["watch", id, ...where]);
     await watching.says("turn.ended");
-    succeed(await control.ask("send", "Héllo \u{1f600}\u2028", "--to", id));
+    succeed(await control.run("send", "Héllo \u{1f600}\u2028", "--to", id));
     await waitForEvent(
       reins,
       id,
       (event) => event.type === "message.user" && event.turn_id !== undefined,
     );
-    succeed(await control.ask("wait", "--for", "idle", id));
+    succeed(await control.run("wait", "--for", "idle", id));
     succeed(await control.run("close", "--to", id));
     const { code, stdout, stderr } = await watching.ended;
     expect(code).toBe(0);
@@ -86,12 +86,12 @@ describe.each(["local", "remote"] as const)("an agent, %s", { timeout: SLOW_MS }
     for (const line of stdout.trimEnd().split("\n"))
       expect(JSON.parse(line)).toMatchObject({ session_id: id, type: expect.any(String) });
     // Of one that has ended it is all there is, then the end.
-    expect((await control.ask("watch", id)).stdout).toBe(stdout);
-    expect(await control.ask("watch", "--since", "tail", id)).toMatchObject({
+    expect((await control.run("watch", id)).stdout).toBe(stdout);
+    expect(await control.run("watch", "--since", "tail", id)).toMatchObject({
       code: 0,
       stdout: "",
     });
-    const pretty = await control.ask("watch", "--pretty", id);
+    const pretty = await control.run("watch", "--pretty", id);
     expect(pretty.stdout).toMatch(/^\d\d:\d\d:\d\d message\.user +Begin\.$/m);
     expect(pretty.stdout).not.toMatch(/delta|\u2028/);
   });
@@ -110,72 +110,72 @@ describe.each(["local", "remote"] as const)("an agent, %s", { timeout: SLOW_MS }
     await second.says("session.title");
     second.child.kill("SIGINT");
     expect((await second.ended).stdout.trimEnd().split("\n")).toEqual(eventLines(all.slice(3)));
-    expect(await control.ask("watch", "--since", String(since + 1), id)).toMatchObject({
+    expect(await control.run("watch", "--since", String(since + 1), id)).toMatchObject({
       code: 2,
       stdout: "",
     });
   });
 
   test("answer decides and fills in; what is not pending is exit code 5", async () => {
-    const { run, ask } = control;
+    const { run } = control;
     const id = await control.agent();
     expect(await run("answer", "approve", "--to", id)).toMatchObject({ code: 5, stdout: "" });
-    succeed(await ask("send", "write", "--to", id));
+    succeed(await run("send", "write", "--to", id));
     expect(await run("wait", "--for", "needs-answer", id)).toMatchObject({ code: 0 });
-    expect((await ask("answer", "--to", id)).stdout).toMatch(
+    expect((await run("answer", "--to", id)).stdout).toMatch(
       /^apr_\w+ .*write_file \{"path":"note.txt"/,
     );
-    expect(await ask("answer", "colour=blue", "--to", id)).toMatchObject({ code: 2 });
-    expect(await ask("answer", "approve", "--id", "apr_0", "--to", id)).toMatchObject({ code: 5 });
+    expect(await run("answer", "colour=blue", "--to", id)).toMatchObject({ code: 2 });
+    expect(await run("answer", "approve", "--id", "apr_0", "--to", id)).toMatchObject({ code: 5 });
     const rejected = await run("answer", "reject", "--reason", " Not now. ", "--to", id);
     expect(rejected.stderr).toMatch(/^reins: answered apr_\w+ of ses_\w+: reject\n$/);
     const refused = await run("wait", "--text", "It was refused.", id);
     expect(refused).toMatchObject({ code: 0, stdout: "It was refused.\n" });
     expect(control.logOf(id).join("\n")).toContain('"reason":"Not now."');
-    succeed(await ask("send", "ask me", "--to", id));
-    succeed(await ask("wait", "--for=needs-answer", id));
-    expect((await ask("answer", "--to", id)).stdout).toMatch(
+    succeed(await run("send", "ask me", "--to", id));
+    succeed(await run("wait", "--for=needs-answer", id));
+    expect((await run("answer", "--to", id)).stdout).toMatch(
       /^eli_\w+ Which colour\?\n {2}\w+=red\|blue/,
     );
-    const field = /^ {2}(\w+)=/m.exec((await ask("answer", "--to", id)).stdout)?.[1] ?? "";
-    expect(await ask("answer", "approve", "--to", id)).toMatchObject({ code: 2 });
-    expect(await ask("answer", `${field}=green`, "--to", id)).toMatchObject({ code: 2 });
-    const filled = await ask("answer", `${field}=blue`, "--json", "--to", id);
+    const field = /^ {2}(\w+)=/m.exec((await run("answer", "--to", id)).stdout)?.[1] ?? "";
+    expect(await run("answer", "approve", "--to", id)).toMatchObject({ code: 2 });
+    expect(await run("answer", `${field}=green`, "--to", id)).toMatchObject({ code: 2 });
+    const filled = await run("answer", `${field}=blue`, "--json", "--to", id);
     expect(JSON.parse(filled.stdout)).toMatchObject({
       action: "accept",
       content: { [field]: "blue" },
     });
-    succeed(await ask("wait", "--regex", "^Blue \\w+ is", id));
-    succeed(await ask("send", "ask me", "--to", id));
-    succeed(await ask("wait", "--for=needs-answer", id));
-    succeed(await ask("answer", "--decline", "--to", id));
-    succeed(await ask("wait", "--text", "None it is.", "--to", id));
+    succeed(await run("wait", "--regex", "^Blue \\w+ is", id));
+    succeed(await run("send", "ask me", "--to", id));
+    succeed(await run("wait", "--for=needs-answer", id));
+    succeed(await run("answer", "--decline", "--to", id));
+    succeed(await run("wait", "--text", "None it is.", "--to", id));
   });
 
   test("several questions want an id; approve-tool answers for the tool", async () => {
-    const { ask } = control;
+    const { run } = control;
     const id = await control.agent();
-    succeed(await ask("send", "write", "--to", id));
-    succeed(await ask("wait", "--for=needs-answer", id));
-    succeed(await ask("answer", "approve-tool", "--to", id));
-    succeed(await ask("wait", "--text", "It is written.", id));
-    succeed(await ask("send", "write", "--to", id));
-    succeed(await ask("wait", "--for", "idle", id));
+    succeed(await run("send", "write", "--to", id));
+    succeed(await run("wait", "--for=needs-answer", id));
+    succeed(await run("answer", "approve-tool", "--to", id));
+    succeed(await run("wait", "--text", "It is written.", id));
+    succeed(await run("send", "write", "--to", id));
+    succeed(await run("wait", "--for", "idle", id));
     const log = control.logOf(id).map((line) => JSON.parse(line));
     expect(log.filter(isType("approval.requested"))).toHaveLength(1);
     expect(log.filter(isType("approval.resolved"))).toMatchObject([{ decision: "approve_tool" }]);
-    succeed(await ask("send", "ask twice", "--to", id));
+    succeed(await run("send", "ask twice", "--to", id));
     await waitForEvents(control, id, { type: "elicitation.requested", count: 2 });
-    const asked = succeed(await ask("answer", "--to", id));
+    const asked = succeed(await run("answer", "--to", id));
     const [first = "", second = ""] = [...asked.matchAll(/^eli_\w+/gm)].map(([one]) => one);
-    const several = await ask("answer", "--decline", "--to", id);
+    const several = await run("answer", "--decline", "--to", id);
     expect(several).toMatchObject({
       code: 9,
       stderr: expect.stringContaining(`${first} and ${second}`),
     });
-    succeed(await ask("answer", "--decline", "--id", second, "--to", id));
-    succeed(await ask("answer", "--decline", "--to", id));
-    succeed(await ask("wait", "--for", "idle", id));
+    succeed(await run("answer", "--decline", "--id", second, "--to", id));
+    succeed(await run("answer", "--decline", "--to", id));
+    succeed(await run("wait", "--for", "idle", id));
     const answered = control.logOf(id).map((line) => JSON.parse(line));
     expect(answered.filter(isType("elicitation.resolved"))).toMatchObject([
       { elicitation_id: second, action: "decline" },
@@ -184,15 +184,15 @@ describe.each(["local", "remote"] as const)("an agent, %s", { timeout: SLOW_MS }
   });
 
   test("interrupt ends the turn; fork and export take the words along", async () => {
-    const { run, ask, reins } = control;
+    const { run, reins } = control;
     const id = await control.agent();
-    expect(await ask("interrupt", id)).toMatchObject({ code: 5, stdout: "" });
-    succeed(await ask("send", "for ever", "--to", id));
+    expect(await run("interrupt", id)).toMatchObject({ code: 5, stdout: "" });
+    succeed(await run("send", "for ever", "--to", id));
     expect(await run("interrupt", "--to", id)).toMatchObject({
       code: 0,
       stderr: `reins: interrupted ${id}\n`,
     });
-    succeed(await ask("wait", "--for", "idle", id));
+    succeed(await run("wait", "--for", "idle", id));
     expect(
       control
         .logOf(id)
@@ -201,20 +201,20 @@ describe.each(["local", "remote"] as const)("an agent, %s", { timeout: SLOW_MS }
     ).toMatchObject({ reason: "interrupted" });
     const forked = JSON.parse((await run("fork", "--at", "2", "--to", id, "--json")).stdout);
     expect(forked).toMatchObject({ from: id, at: 2 });
-    const whole = succeed(await ask("fork", id)).trim();
+    const whole = succeed(await run("fork", id)).trim();
     expect(whole).toMatch(/^ses_\w{16}$/);
-    expect((await ask("fork", "--at", "99", id)).code).toBe(2);
-    const words = async (session: string) => succeed(await ask("export", session));
+    expect((await run("fork", "--at", "99", id)).code).toBe(2);
+    const words = async (session: string) => succeed(await run("export", session));
     expect(await words(forked.session_id)).toContain("Done.");
     expect(await words(forked.session_id)).not.toContain("for ever");
     expect(await words(whole)).toContain("for ever");
     const file = join(reins.path, "agent.json");
     const saved = await run("export", "--format", "json", "-o", file, "--json", id);
     expect(JSON.parse(saved.stdout)).toMatchObject({ session_id: id, format: "json", file });
-    expect(await ask("export", "--format", "asciicast", id)).toMatchObject({
+    expect(await run("export", "--format", "asciicast", id)).toMatchObject({
       code: 12,
       stdout: "",
     });
-    expect(await ask("screen", id)).toMatchObject({ code: 12, stdout: "" });
+    expect(await run("screen", id)).toMatchObject({ code: 12, stdout: "" });
   });
 });

@@ -17,7 +17,7 @@ const ODD = [
 /** An agent in whose log another hand has written, in its own spelling: the lines, which are as long as they were. */
 async function openOddSession({ reins, agent, logOf }: Control) {
   const id = await agent();
-  succeed(await reins.ask(["host", "stop"]));
+  succeed(await reins.run(["host", "stop"]));
   const lines = logOf(id);
   const odd = [...ODD];
   const spelled = lines.map((line) => {
@@ -71,7 +71,7 @@ describe.each(["local", "remote"] as const)(
       );
       const types = () => readFileSync(join(reins.path, "types"), "utf8").trimEnd().split("\n");
       await waitFor("jq has read", () => types().includes("session.title"), { timeout: 30_000 });
-      succeed(await control.ask("send", "turn left", "--to", id));
+      succeed(await control.run("send", "turn left", "--to", id));
       await waitFor(
         "jq has read more",
         () => types().filter((type) => type === "turn.ended").length === 2,
@@ -79,7 +79,7 @@ describe.each(["local", "remote"] as const)(
           timeout: 30_000,
         },
       );
-      succeed(await control.ask("close", id));
+      succeed(await control.run("close", id));
       expect(await piped).toMatchObject({ code: 0 });
       expect(types()).toEqual(eventLines(control.logOf(id)).map((line) => JSON.parse(line).type));
     });

@@ -68,7 +68,7 @@ test("every command says by its exit code what went wrong, and nothing on stdout
   const results: unknown[] = [];
   for (const [index, [, , args]] of table.entries()) {
     // Each command once in a process of its own, which has to end with that code as well.
-    const { code, stdout, stderr } = await (index < COMMANDS.length ? reins.run : reins.ask)(args);
+    const { code, stdout, stderr } = await (index < COMMANDS.length ? reins.run : reins.run)(args);
     results.push([code, stdout, stderr, args]);
   }
   expect(results).toEqual(
@@ -80,13 +80,13 @@ test("run --detach says all prompts and leaves; --task makes it the task's", {
   timeout: SLOW_MS,
 }, async () => {
   await using control = await openControl("local");
-  const { reins, ask } = control;
+  const { reins, run } = control;
   const id = succeed(
     await reins.run(["run", "team.yaml", "-d", "--safety=autonomous", "write", "Two.", "-"], {
       input: "Three.",
     }),
   ).trim();
-  succeed(await ask("wait", "--for", "idle", "--to", id));
+  succeed(await run("wait", "--for", "idle", "--to", id));
   const said = control.logOf(id).map((line) => JSON.parse(line));
   expect(
     said.filter(({ type }) => type === "message.user").map(({ content }) => content[0].text),
@@ -94,8 +94,8 @@ test("run --detach says all prompts and leaves; --task makes it the task's", {
   expect(said.filter(({ type }) => type === "approval.requested")).toEqual([]);
   expect(said.filter(({ type }) => type === "turn.ended")).toHaveLength(3);
   expect(succeed(await reins.run(["run", "-d", "--session", "-1", "Four."])).trim()).toBe(id);
-  expect(succeed(await ask("wait", "--for", "idle", id))).toBe("");
-  const task = succeed(await reins.ask(["task", "create", "bin"])).trim();
+  expect(succeed(await run("wait", "--for", "idle", id))).toBe("");
+  const task = succeed(await reins.run(["task", "create", "bin"])).trim();
   const terminal = succeed(await reins.run(["run", "-d", "--task", task, "--json"]));
   expect(JSON.parse(terminal)).toMatchObject({
     kind: "terminal",

@@ -6,18 +6,21 @@ import { limits } from "#contract/limits.ts";
 import { SLOW_MS } from "#test/harness/control.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openGatewayProcess } from "#test/harness/gateway-process.ts";
-import { openReins, type Reins, succeed } from "#test/harness/reins.ts";
+import { keepReins } from "#test/harness/kept-reins.ts";
+import { type Reins, succeed } from "#test/harness/reins.ts";
+
+const { lease } = keepReins();
 
 async function openServer(reins: Reins, port = 0) {
   // The host of this directory, and not one of the server's own environment.
-  succeed(await reins.ask(["ps", "-a"]));
+  succeed(await reins.run(["ps", "-a"]));
   return await openGatewayProcess({ dataDir: reins.home, port });
 }
 
 test("a command of a server is a part of a pipeline here: bytes, channels, exit code", {
   timeout: SLOW_MS,
 }, async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   await using server = await openServer(reins);
   const there = ["run", "--remote", server.door.url];
   const at = [...there, "--cwd", reins.path];
@@ -37,7 +40,7 @@ test("a command of a server is a part of a pipeline here: bytes, channels, exit 
     "",
   ]);
   // A name without `--` is a team that the server knows.
-  expect(await reins.ask([...there, "-d", "make"])).toMatchObject({ code: 3, stdout: "" });
+  expect(await reins.run([...there, "-d", "make"])).toMatchObject({ code: 3, stdout: "" });
   const interrupted = reins.start([...at, "--", "sh", "-c", "echo on; exec sleep 600"]);
   await interrupted.says("on\n");
   interrupted.child.kill("SIGINT");
@@ -57,7 +60,7 @@ test("a command of a server is a part of a pipeline here: bytes, channels, exit 
 test("who leaves a command that does not read has left, whatever was still to be typed", {
   timeout: SLOW_MS,
 }, async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   await using server = await openServer(reins);
   const at = ["run", "--remote", server.door.url, "--cwd", reins.path];
   const left = reins.start([...at, "--", "sh", "-c", "echo on; exec sleep 600"], { input: "pipe" });
@@ -65,7 +68,7 @@ test("who leaves a command that does not read has left, whatever was still to be
   left.child.stdin?.write(Buffer.alloc(3 * limits.input_queue_bytes));
   await waitFor("its queue is full", async () => {
     // As much as is read from a pipe at once.
-    const { code } = await reins.ask(["send", "x".repeat(64 * 1024)]);
+    const { code } = await reins.run(["send", "x".repeat(64 * 1024)]);
     return code === faults.queue_full.exit;
   });
   left.child.kill("SIGTERM");
@@ -75,7 +78,7 @@ test("who leaves a command that does not read has left, whatever was still to be
 test("a command that is followed over a server goes on when the server was killed and is back", {
   timeout: SLOW_MS,
 }, async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   await using first = await openServer(reins);
   const script = "echo one; until [ -e go ]; do sleep 0.1; done; echo two; cat; exit 4";
   const running = reins.start(
@@ -87,7 +90,7 @@ test("a command that is followed over a server goes on when the server was kille
   await first.kill("SIGKILL");
   writeFileSync(join(reins.path, "go"), "");
   await waitFor("it is printed", async () =>
-    succeed(await reins.ask(["logs", id])).includes("two\n"),
+    succeed(await reins.run(["logs", id])).includes("two\n"),
   );
   running.child.stdin?.end("three\n");
   await using _second = await openServer(reins, first.port);
@@ -101,7 +104,7 @@ test("a command that is followed over a server goes on when the server was kille
 test("Ctrl-C while the server is away is heard when it is back; a second one leaves", {
   timeout: SLOW_MS,
 }, async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   await using first = await openServer(reins);
   const at = ["run", "--remote", first.door.url, "--cwd", reins.path];
   const start = () => reins.start([...at, "--", "sh", "-c", "echo on; exec sleep 600"]);
@@ -123,7 +126,7 @@ test("Ctrl-C while the server is away is heard when it is back; a second one lea
 test("what runs on a server is told where: a path there, or a task of it", {
   timeout: SLOW_MS,
 }, async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   await using server = await openServer(reins);
   const there = ["run", "--remote", server.door.url];
   const table: [code: number, said: RegExp, args: string[]][] = [
@@ -135,42 +138,42 @@ test("what runs on a server is told where: a path there, or a task of it", {
   ];
   const results: unknown[] = [];
   for (const [, , args] of table) {
-    const { code, stdout, stderr } = await reins.ask([...there, ...args]);
+    const { code, stdout, stderr } = await reins.run([...there, ...args]);
     results.push([code, stdout, stderr, args]);
   }
   expect(results).toEqual(
     table.map(([code, said, args]) => [code, "", expect.stringMatching(said), args]),
   );
   expect(await reins.sessions()).toEqual([]);
-  const task = succeed(await reins.ask(["task", "create", "bin"])).trim();
+  const task = succeed(await reins.run(["task", "create", "bin"])).trim();
   expect(await reins.run([...there, "--task", task, "--", "pwd"])).toMatchObject({
     code: 0,
     stdout: `${join(reins.path, "bin")}\n`,
   });
-  const made = JSON.parse(succeed(await reins.ask([...there, "-d", "--json", "--task", task])));
+  const made = JSON.parse(succeed(await reins.run([...there, "-d", "--json", "--task", task])));
   expect(made).toMatchObject({
     kind: "terminal",
     task_id: task,
     work_dir: join(reins.path, "bin"),
   });
-  const id = succeed(await reins.ask([...there, "-d", "--cwd", "/", "--", "sleep", "600"])).trim();
+  const id = succeed(await reins.run([...there, "-d", "--cwd", "/", "--", "sleep", "600"])).trim();
   expect(await reins.session(id)).toMatchObject({ kind: "command", state: { kind: "running" } });
 });
 
 test("logs -f over a server goes on until the exit, through the server's end", {
   timeout: SLOW_MS,
 }, async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   await using first = await openServer(reins);
   const { url } = first.door;
   const script = "echo one; until [ -e go ]; do sleep 0.1; done; echo two >&2; exit 4";
   const id = succeed(
-    await reins.ask([
+    await reins.run([
       ...["run", "-d", "--remote", url, "--cwd", reins.path],
       ...["--", "sh", "-c", script],
     ]),
   ).trim();
-  const lines = (count: string) => reins.ask(["logs", "--tail", count, "--remote", url, id]);
+  const lines = (count: string) => reins.run(["logs", "--tail", count, "--remote", url, id]);
   await waitFor("it has begun", async () => succeed(await lines("2")) === "one\n");
   expect(succeed(await lines("0"))).toBe("");
   const following = reins.start(["logs", "-f", "--remote", url, id]);
@@ -186,7 +189,7 @@ test("logs -f over a server goes on until the exit, through the server's end", {
   );
   // What is there and no more, while it runs.
   await waitFor("it is printed", async () =>
-    succeed(await reins.ask(["logs", "--remote", url, id])).includes("one\n"),
+    succeed(await reins.run(["logs", "--remote", url, id])).includes("one\n"),
   );
   await first.kill("SIGKILL");
   writeFileSync(join(reins.path, "go"), "");

@@ -4,15 +4,18 @@ import { expect, test } from "vitest";
 import { SLOW_MS } from "#test/harness/control.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openGatewayProcess } from "#test/harness/gateway-process.ts";
-import { openReins, type Reins, succeed } from "#test/harness/reins.ts";
-import { openTmux, type Pane } from "#test/harness/tmux.ts";
+import { keepReins } from "#test/harness/kept-reins.ts";
+import { type Reins, succeed } from "#test/harness/reins.ts";
+import { openTerminals, type Pane } from "#test/harness/terminal-screen.ts";
+
+const { lease } = keepReins();
 
 /** A shell whose prompt is not that of the terminal around it. */
 const SHELL = "env PS1='in$ ' bash --norc --noprofile -i";
 
 async function openServer(reins: Reins, port = 0) {
   // The host of this directory, and not one of the server's own environment.
-  succeed(await reins.ask(["ps", "-a"]));
+  succeed(await reins.run(["ps", "-a"]));
   return await openGatewayProcess({ dataDir: reins.home, port });
 }
 
@@ -26,13 +29,13 @@ async function readModes(pane: Pane, name: string): Promise<string> {
   return (await pane.shows(new RegExp(`^${name}$`, "m"))).split("\n")[0] ?? "";
 }
 
-test.concurrent("a shell of a server is typed into, resized, left and found again as it was", {
+test("a shell of a server is typed into, resized, left and found again as it was", {
   timeout: SLOW_MS,
 }, async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   await using server = await openServer(reins);
-  using tmux = openTmux(reins);
-  const pane = await tmux.open();
+  using terminals = openTerminals(reins);
+  const pane = await terminals.open();
   const { url } = server.door;
   const before = await readModes(pane, "before");
   pane.enter(`clear; reins run --remote ${url} --cwd ${reins.path} -- ${SHELL}`);
@@ -69,13 +72,13 @@ test.concurrent("a shell of a server is typed into, resized, left and found agai
   expect(await readModes(pane, "after")).toBe(before);
 });
 
-test.concurrent("what is printed and typed while the server is killed arrives once when it is back", {
+test("what is printed and typed while the server is killed arrives once when it is back", {
   timeout: SLOW_MS,
 }, async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   await using first = await openServer(reins);
-  using tmux = openTmux(reins);
-  const pane = await tmux.open();
+  using terminals = openTerminals(reins);
+  const pane = await terminals.open();
   pane.enter(`reins run --remote ${first.door.url} --cwd ${reins.path} -- ${SHELL}`);
   await pane.prompts("in$");
   const { session_id: id } = await findOnly(reins);
@@ -87,7 +90,7 @@ test.concurrent("what is printed and typed while the server is killed arrives on
   await pane.shows("[reins: the server is away; it is tried again, Ctrl-\\ d detaches]");
   writeFileSync(join(reins.path, "go"), "");
   await waitFor("it is printed", async () =>
-    succeed(await reins.ask(["logs", id])).includes("\nwhile it was away"),
+    succeed(await reins.run(["logs", id])).includes("\nwhile it was away"),
   );
   pane.enter("typed meanwhile");
   await using _second = await openServer(reins, first.port);
@@ -95,7 +98,7 @@ test.concurrent("what is printed and typed while the server is killed arrives on
   await pane.shows(/^while it was away\n(?:.*\n)*typed meanwhile\ntyped meanwhile$/m);
   pane.press("C-d");
   await pane.prompts("in$");
-  const printed = succeed(await reins.ask(["logs", id]));
+  const printed = succeed(await reins.run(["logs", id]));
   expect(printed.split("while it was away\r\n").length).toBe(2);
   expect(printed.split("typed meanwhile\r\n").length).toBe(3);
   pane.enter("exit 5");
@@ -104,13 +107,13 @@ test.concurrent("what is printed and typed while the server is killed arrives on
   await pane.shows("code 5");
 });
 
-test.concurrent("who types at a terminal of a server is one of them; another watches or takes over", {
+test("who types at a terminal of a server is one of them; another watches or takes over", {
   timeout: SLOW_MS,
 }, async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   await using server = await openServer(reins);
-  using tmux = openTmux(reins);
-  const [first, second] = [await tmux.open(), await tmux.open()];
+  using terminals = openTerminals(reins);
+  const [first, second] = [await terminals.open(), await terminals.open()];
   const { url } = server.door;
   first.enter(`reins run --remote ${url} --cwd / -- ${SHELL}`);
   await first.prompts("in$");
@@ -157,20 +160,22 @@ echo spoilt
 read line
 exit 3
 `;
-const SPOILT = "#{alternate_on}#{mouse_standard_flag}#{mouse_sgr_flag}#{cursor_flag}#{keypad_flag}";
+/** A terminal that a program has changed, and one that it has restored. */
+const SPOILT = { alternate: true, mouse: true, mouse_sgr: true, cursor: false, keypad: true };
+const RESTORED = { alternate: false, mouse: false, mouse_sgr: false, cursor: true, keypad: false };
 
-test.concurrent("a terminal that a server's session had is as it was on every way out", {
+test("a terminal that a server's session had is as it was on every way out", {
   timeout: SLOW_MS,
 }, async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   await using server = await openServer(reins);
-  using tmux = openTmux(reins);
-  const pane = await tmux.open();
+  using terminals = openTerminals(reins);
+  const pane = await terminals.open();
   const { url } = server.door;
   writeFileSync(join(reins.path, "full.sh"), FULL_SCREEN);
   const before = await readModes(pane, "before");
   const id = succeed(
-    await reins.ask([
+    await reins.run([
       ...["run", "-d", "--tty", "--remote", url, "--cwd", reins.path],
       ...["--", "sh", "full.sh"],
     ]),
@@ -184,32 +189,32 @@ test.concurrent("a terminal that a server's session had is as it was on every wa
   ];
   for (const [leave, code] of ways) {
     pane.enter(`clear; reins attach --remote ${url} ${id}; echo "code $?"`);
-    await waitFor("it is painted", () => pane.screen().trim() === "spoilt");
-    expect(pane.ask(SPOILT)).toBe("11101");
+    await pane.becomes("spoilt");
+    expect(pane.modes()).toMatchObject(SPOILT);
     await leave();
     await pane.shows(`code ${code}`);
-    expect(pane.ask(SPOILT)).toBe("00010");
+    expect(pane.modes()).toMatchObject(RESTORED);
     expect(await readModes(pane, "after")).toBe(before);
   }
 });
 
-test.concurrent("whoever has a token that may only look watches, and is told so", {
+test("whoever has a token that may only look watches, and is told so", {
   timeout: SLOW_MS,
 }, async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   await using server = await openServer(reins);
-  using tmux = openTmux(reins);
-  const pane = await tmux.open();
+  using terminals = openTerminals(reins);
+  const pane = await terminals.open();
   const { url } = server.door;
   const at = ["--remote", url, "--cwd", "/"];
-  const id = succeed(await reins.ask(["run", "-d", "--tty", ...at, "--", "cat"])).trim();
-  const token = succeed(await reins.ask(["token", "create", "--user", "eve", "--role", "viewer"]));
+  const id = succeed(await reins.run(["run", "-d", "--tty", ...at, "--", "cat"])).trim();
+  const token = succeed(await reins.run(["token", "create", "--user", "eve", "--role", "viewer"]));
   pane.enter(`clear; REINS_TOKEN=${token.trim().split(/\s/).at(-1)} reins attach --since 0 ${url}`);
   await pane.shows(/you watch: .*operator/);
   pane.enter("nobody hears");
   pane.press("C-\\", "t");
   await pane.shows(/operator(?:.*\n)*.*operator/);
-  succeed(await reins.ask(["send", "heard", "--to", id]));
+  succeed(await reins.run(["send", "heard", "--to", id]));
   await pane.shows(/^heard\nheard$/m);
   expect(pane.screen()).not.toContain("nobody hears");
   pane.press("C-\\", "d");

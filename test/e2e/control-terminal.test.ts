@@ -17,7 +17,7 @@ describe.each(["local", "remote"] as const)(
     afterAll(async () => await control[Symbol.asyncDispose]());
 
     test("send types, wait hears, screen shows", async () => {
-      const { run, ask, reins } = control;
+      const { run, reins } = control;
       const id = await reins.detach([
         "--tty",
         "--",
@@ -37,20 +37,20 @@ describe.each(["local", "remote"] as const)(
         for: "text",
         text: "got:one two",
       });
-      succeed(await ask("send", "--no-enter", "a", "--to", id));
-      succeed(await ask("send", "b", "--to", id));
-      expect(succeed(await ask("wait", "--regex", "^a?b", id))).toBe("ab\n");
-      expect(succeed(await ask("wait", "--idle", "50ms", id))).toBe("");
+      succeed(await run("send", "--no-enter", "a", "--to", id));
+      succeed(await run("send", "b", "--to", id));
+      expect(succeed(await run("wait", "--regex", "^a?b", id))).toBe("ab\n");
+      expect(succeed(await run("wait", "--idle", "50ms", id))).toBe("");
       expect(succeed(await run("screen", id))).toBe("got:one two\nab\n");
-      const screen = JSON.parse(succeed(await ask("screen", "--json", "--to", id)));
+      const screen = JSON.parse(succeed(await run("screen", "--json", "--to", id)));
       expect(screen).toMatchObject({ session_id: id, cols: 80, rows: 24 });
       expect(screen.lines[0]).toBe("got:one two");
-      expect(succeed(await ask("screen", "--at", "11", id))).toBe("got:one two\n");
-      expect(await ask("screen", "--at", "99999", id)).toMatchObject({ code: 2, stdout: "" });
+      expect(succeed(await run("screen", "--at", "11", id))).toBe("got:one two\n");
+      expect(await run("screen", "--at", "99999", id)).toMatchObject({ code: 2, stdout: "" });
       succeed(await run("interrupt", id));
       expect((await run("wait", "--for", "exit", id)).code).toBe(130);
-      expect(await ask("wait", "--text", "never", id)).toMatchObject({ code: 1, stdout: "" });
-      expect(await ask("send", "too late", "--to", id)).toMatchObject({ code: 5, stdout: "" });
+      expect(await run("wait", "--text", "never", id)).toMatchObject({ code: 1, stdout: "" });
+      expect(await run("send", "too late", "--to", id)).toMatchObject({ code: 5, stdout: "" });
       expect(succeed(await run("logs", "--to", id)).replaceAll("\r", "")).toBe("got:one two\nab\n");
     });
 
@@ -59,8 +59,8 @@ describe.each(["local", "remote"] as const)(
       const late = await control.run("wait", "--text", "x", "--timeout", "200ms", "--json", id);
       expect(late.code).toBe(124);
       expect(JSON.parse(late.stdout)).toMatchObject({ matched: false, ended: false });
-      expect((await control.ask("wait", "--for", "exit", "--timeout", "0", id)).code).toBe(124);
-      expect(await control.ask("wait", "--for", "needs-answer", id)).toMatchObject({ code: 12 });
+      expect((await control.run("wait", "--for", "exit", "--timeout", "0", id)).code).toBe(124);
+      expect(await control.run("wait", "--for", "needs-answer", id)).toMatchObject({ code: 12 });
       const closed = await control.run("close", "--to", id, "--json");
       expect(JSON.parse(closed.stdout)).toMatchObject({
         session_id: id,
@@ -69,13 +69,13 @@ describe.each(["local", "remote"] as const)(
     });
 
     test("logs has both channels, from an offset, and follows to the end", async () => {
-      const { run, ask, reins, where } = control;
+      const { run, reins, where } = control;
       const script = "echo out; echo err >&2; until [ -e go ]; do sleep 0.05; done; echo last";
       const id = await reins.detach(["--no-tty", "--", "sh", "-c", script]);
-      succeed(await ask("wait", "--text", "err", id));
+      succeed(await run("wait", "--text", "err", id));
       expect(await run("logs", id)).toMatchObject({ code: 0, stdout: "out\n", stderr: "err\n" });
-      expect(await ask("logs", "--since", "2", "--to", id)).toMatchObject({ stdout: "t\n" });
-      expect(await ask("logs", "--since", "tail", id)).toMatchObject({ code: 0, stdout: "" });
+      expect(await run("logs", "--since", "2", "--to", id)).toMatchObject({ stdout: "t\n" });
+      expect(await run("logs", "--since", "tail", id)).toMatchObject({ code: 0, stdout: "" });
       const following = reins.start(["logs", "-f", "--json", id, ...where]);
       await following.says('"err\\n"');
       writeFileSync(join(reins.path, "go"), "");
@@ -92,11 +92,11 @@ describe.each(["local", "remote"] as const)(
     });
 
     test("an exported asciicast is one, and so are the others what they say", async () => {
-      const { run, ask, reins } = control;
+      const { run, reins } = control;
       const say =
         "printf 'h\\303\\251 \\033[1mbold\\033[0m\\n'; seq 200; printf '\\303'; sleep 0.1; printf '\\251\\377\\n'";
       const id = await reins.detach(["--tty", "--title", 'A "title"', "--", "sh", "-c", say]);
-      expect((await ask("wait", "--for", "exit", id)).code).toBe(0);
+      expect((await run("wait", "--for", "exit", id)).code).toBe(0);
       const file = join(reins.path, "demo.cast");
       const saved = await run("export", "--format", "asciicast", "-o", file, id);
       expect(saved).toMatchObject({
@@ -120,20 +120,20 @@ describe.each(["local", "remote"] as const)(
       expect(printed).toContain("hé \u001b[1mbold\u001b[0m\r\n1\r\n2\r\n");
       expect(printed).toContain("200\r\né\ufffd\r\n");
       expect(readdirSync(reins.path).filter((name) => name.includes("part"))).toEqual([]);
-      expect(succeed(await ask("export", id))).toMatch(/^hé bold\n1\n2\n/);
-      expect(JSON.parse(succeed(await ask("export", "-f", "json", id)))).toHaveProperty("session");
-      expect(succeed(await ask("export", "-f", "markdown", id))).toContain("hé bold");
-      expect(await ask("export", "-f", "gif", id)).toMatchObject({ code: 2, stdout: "" });
+      expect(succeed(await run("export", id))).toMatch(/^hé bold\n1\n2\n/);
+      expect(JSON.parse(succeed(await run("export", "-f", "json", id)))).toHaveProperty("session");
+      expect(succeed(await run("export", "-f", "markdown", id))).toContain("hé bold");
+      expect(await run("export", "-f", "gif", id)).toMatchObject({ code: 2, stdout: "" });
       const nowhere = join(reins.path, "no", "where.txt");
-      expect(await ask("export", "-o", nowhere, id)).toMatchObject({ code: 2, stdout: "" });
-      expect(succeed(await ask("export", "-o", "/dev/null", id))).toBe("");
+      expect(await run("export", "-o", nowhere, id)).toMatchObject({ code: 2, stdout: "" });
+      expect(succeed(await run("export", "-o", "/dev/null", id))).toBe("");
     });
   },
 );
 
 test("a long export says how far it is, beside the data, and leaves no half when it is interrupted", async () => {
   await using control = await openControl("local");
-  const { run, ask, reins } = control;
+  const { run, reins } = control;
   const id = await reins.detach([
     "--no-tty",
     "--",
@@ -141,7 +141,7 @@ test("a long export says how far it is, beside the data, and leaves no half when
     "-c",
     "head -c 20000000 /dev/zero | tr '\\0' x",
   ]);
-  expect((await ask("wait", "--for", "exit", id)).code).toBe(0);
+  expect((await run("wait", "--for", "exit", id)).code).toBe(0);
   const { code, stdout, stderr } = await run("export", "--format", "text", id);
   expect([code, stdout.replaceAll("x", "").trim()]).toEqual([0, ""]);
   expect(stdout.trimEnd()).toHaveLength(20_000_000);
@@ -157,19 +157,19 @@ test("a long export says how far it is, beside the data, and leaves no half when
 
 test("who does not control a terminal types into it by taking over", async () => {
   await using control = await openControl("local");
-  const { run, ask, reins } = control;
+  const { run, reins } = control;
   const id = await reins.detach(["--tty", "--", "cat"]);
   // A script that pretends to be a person at a terminal.
   const holder = await reins.detach(["--tty", "--", "reins", "attach", id]);
-  succeed(await ask("send", "by hand", "--to", holder));
-  succeed(await ask("wait", "--text", "by hand", id));
-  const refused = await ask("send", "from here", "--to", id);
+  succeed(await run("send", "by hand", "--to", holder));
+  succeed(await run("wait", "--text", "by hand", id));
+  const refused = await run("send", "from here", "--to", id);
   expect(refused).toMatchObject({
     code: 5,
     stderr: expect.stringContaining("controls this session"),
   });
   succeed(await run("send", "from here", "--takeover", "--to", id));
-  succeed(await ask("wait", "--text", "from here", id));
+  succeed(await run("wait", "--text", "from here", id));
 });
 
 /** By the format's own words: a header, then events `[seconds, code, text]` whose times never go back. */

@@ -134,7 +134,7 @@ function isRunning({ state }: ListedSession): boolean {
 
 /** Processes of their own once; what a gateway changes for them would be the same in one that stays. */
 function commandsWhile(state: Gateway): Control["run"] {
-  return state === "absent" ? control.run : control.ask;
+  return state === "absent" ? control.run : control.run;
 }
 
 test("a watch over a server goes on where it was when the server was killed and is back", {
@@ -146,11 +146,11 @@ test("a watch over a server goes on where it was when the server was killed and 
   const watching = reins.start(["watch", id, "--remote", first.door.url]);
   await watching.says("session.title");
   await first.kill("SIGKILL");
-  succeed(await control.ask("send", "turn left", "--to", id));
-  succeed(await control.ask("wait", "--text", "Turned left.", id));
+  succeed(await control.run("send", "turn left", "--to", id));
+  succeed(await control.run("wait", "--text", "Turned left.", id));
   await using _second = await openGatewayProcess({ dataDir: reins.home, port: first.port });
   await watching.says("Turned left.");
-  succeed(await control.ask("close", id));
+  succeed(await control.run("close", id));
   const { code, stdout } = await watching.ended;
   expect(code).toBe(0);
   const types = (lines: string[]) => lines.map((line) => JSON.parse(line).type);
@@ -173,9 +173,9 @@ test("a watch goes on when the host was killed and is back", { timeout: SLOW_MS 
     const pid = await reins.hostPid().catch(() => undefined);
     return pid !== undefined && pid !== before;
   });
-  succeed(await control.ask("send", "turn left", "--to", id));
+  succeed(await control.run("send", "turn left", "--to", id));
   await watching.says("Turned left.");
-  succeed(await control.ask("close", id));
+  succeed(await control.run("close", id));
   const { code, stdout } = await watching.ended;
   expect(code).toBe(0);
   // Each line once, whatever was cut in between.

@@ -8,11 +8,11 @@ import { scripted } from "#test/harness/runtimes.ts";
 describe.each(["local", "remote"] as const)("a wait, %s", { timeout: SLOW_MS }, (way) => {
   test("a pattern that would never end on what an agent says is refused, others go on", async () => {
     await using control = await openControl(way);
-    const { reins, run, ask } = control;
+    const { reins, run } = control;
     const said = `${"a".repeat(60)}! é\u{1f600} 42`;
     writeFileSync(join(reins.path, "team.yaml"), scripted([{ text: said, repeat: true }]));
-    const id = succeed(await reins.ask(["run", "-d", "team.yaml", "Begin."])).trim();
-    succeed(await ask("wait", "--for", "idle", "--to", id));
+    const id = succeed(await reins.run(["run", "-d", "team.yaml", "Begin."])).trim();
+    succeed(await run("wait", "--for", "idle", "--to", id));
     const hostile = await run("wait", "--regex", "^(a+)+$", "--timeout", "60s", id);
     expect([hostile.code, hostile.stdout, hostile.stderr]).toEqual([
       2,
@@ -20,10 +20,10 @@ describe.each(["local", "remote"] as const)("a wait, %s", { timeout: SLOW_MS }, 
       expect.stringContaining("too slow"),
     ]);
     // What was said counts, however short the wait is.
-    expect(succeed(await ask("wait", "--regex", "é. \\d+$", "--timeout", "0", id))).toBe(
+    expect(succeed(await run("wait", "--regex", "é. \\d+$", "--timeout", "0", id))).toBe(
       "é\u{1f600} 42\n",
     );
-    expect(await ask("wait", "--regex", "^b", "--timeout", "50ms", id)).toMatchObject({
+    expect(await run("wait", "--regex", "^b", "--timeout", "50ms", id)).toMatchObject({
       code: 124,
     });
   });

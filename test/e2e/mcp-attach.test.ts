@@ -5,10 +5,13 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openGatewayProcess } from "#test/harness/gateway-process.ts";
+import { keepReins } from "#test/harness/kept-reins.ts";
 import { type Era, textOf } from "#test/harness/mcp.ts";
 import { binPath } from "#test/harness/packaged.ts";
-import { openReins, type Reins, succeed } from "#test/harness/reins.ts";
+import { type Reins, succeed } from "#test/harness/reins.ts";
 import { scripted } from "#test/harness/runtimes.ts";
+
+const { lease } = keepReins();
 
 const STEPS = [
   {
@@ -96,8 +99,8 @@ async function attach(
   };
 }
 
-test.concurrent("a terminal has the tools that make sense for one, and is the newest run if none is named", async () => {
-  await using reins = await openReins();
+test("a terminal has the tools that make sense for one, and is the newest run if none is named", async () => {
+  await using reins = await lease();
   await startAgent(reins);
   const terminal = await reins.detach([
     "--tty",
@@ -119,8 +122,8 @@ test.concurrent("a terminal has the tools that make sense for one, and is the ne
   expect(newest.client.getInstructions()).toContain(terminal);
 });
 
-test.concurrent("each tool has its annotations and both schemas", async () => {
-  await using reins = await openReins();
+test("each tool has its annotations and both schemas", async () => {
+  await using reins = await lease();
   const session_id = await startAgent(reins);
   await using run = await attach(reins);
   const { tools } = await run.client.listTools();
@@ -142,8 +145,8 @@ test.concurrent("each tool has its annotations and both schemas", async () => {
   expect(run.client.getInstructions()).toContain(session_id);
 });
 
-test.concurrent("a client drives the run: it speaks, reads, approves, answers, steers and interrupts", async () => {
-  await using reins = await openReins();
+test("a client drives the run: it speaks, reads, approves, answers, steers and interrupts", async () => {
+  await using reins = await lease();
   await startAgent(reins);
   await using run = await attach(reins);
   expect(await run.call("send", { message: "write" })).toMatchObject({ status: "started" });
@@ -176,8 +179,8 @@ test.concurrent("a client drives the run: it speaks, reads, approves, answers, s
   await waitFor("it is idle", async () => !(await run.call("interrupt")).interrupted);
 });
 
-test.concurrent("events come in pages that follow each other, each event once", async () => {
-  await using reins = await openReins();
+test("events come in pages that follow each other, each event once", async () => {
+  await using reins = await lease();
   const session_id = await startAgent(reins);
   await using run = await attach(reins, [`--attach=${session_id}`]);
   const all = (await run.call("events_since", { since: 0, limit: 1000 })).events as Answer[];
@@ -200,8 +203,8 @@ test.concurrent("events come in pages that follow each other, each event once", 
   expect(fresh[0]).toMatchObject({ type: "turn.started" });
 });
 
-test.concurrent("an answer stays small enough to read, and goes on where it was cut", async () => {
-  await using reins = await openReins();
+test("an answer stays small enough to read, and goes on where it was cut", async () => {
+  await using reins = await lease();
   await startAgent(reins);
   await using run = await attach(reins);
   for (const text of ["long one", "long two"]) {
@@ -222,8 +225,8 @@ test.concurrent("an answer stays small enough to read, and goes on where it was 
   expect(JSON.stringify(page).length).toBeLessThan(300_000);
 });
 
-test.concurrent("what is wrong is refused with a code, and nothing happens", async () => {
-  await using reins = await openReins();
+test("what is wrong is refused with a code, and nothing happens", async () => {
+  await using reins = await lease();
   await startAgent(reins);
   await using run = await attach(reins);
   const before = await run.call("events_since", { since: "tail" });
@@ -246,8 +249,8 @@ test.concurrent("what is wrong is refused with a code, and nothing happens", asy
   expect(since).toMatchObject({ events: [], more: false });
 });
 
-test.concurrent("behind a server it is the same, and goes on when that was killed and is back", async () => {
-  await using reins = await openReins();
+test("behind a server it is the same, and goes on when that was killed and is back", async () => {
+  await using reins = await lease();
   await startAgent(reins);
   await using gateway = await openGatewayProcess({ dataDir: reins.home });
   const { port } = gateway;
@@ -263,8 +266,8 @@ test.concurrent("behind a server it is the same, and goes on when that was kille
   expect(said).toBe("Later.");
 });
 
-test.concurrent("--attach excludes a team and an owner, and wants a run", async () => {
-  await using reins = await openReins();
+test("--attach excludes a team and an owner, and wants a run", async () => {
+  await using reins = await lease();
   const exits: [code: number, said: string, args: string[]][] = [
     [2, "no team", ["--attach", "team.yaml"]],
     [2, "no team", ["team.yaml", "--attach=ses_4k2m"]],

@@ -3,16 +3,19 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tools } from "#contract/tools/tools.ts";
 import { waitFor } from "#test/harness/eventually.ts";
+import { keepReins } from "#test/harness/kept-reins.ts";
 import { type Era, openStdioMcp, textOf } from "#test/harness/mcp.ts";
 import { binPath } from "#test/harness/packaged.ts";
 import { findProcesses, isAlive } from "#test/harness/processes.ts";
-import { openReins, type Reins } from "#test/harness/reins.ts";
+import type { Reins } from "#test/harness/reins.ts";
+
+const { lease } = keepReins();
 
 const eras: readonly Era[] = ["legacy", "modern"];
 const UNKNOWN = "ses_0123456789abcdef";
 
 test.each(eras)("a client of the %s protocol lists and calls every tool", async (era) => {
-  await using reins = await openReins();
+  await using reins = await lease();
   await using mcp = await openStdioMcp(reins, { era });
   const listed = (await mcp.client.listTools()).tools.map(({ name }) => name);
   expect(listed).toEqual(Object.keys(tools));
@@ -46,7 +49,7 @@ test.each(eras)("a client of the %s protocol lists and calls every tool", async 
 });
 
 test("a client drives a terminal and looks at sessions", async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   await using mcp = await openStdioMcp(reins);
   const { terminal_id } = await mcp.call("terminal_open", { command: "cat" });
   const typed = await mcp.call("terminal_type", { terminal_id, text: "hello", keys: ["enter"] });
@@ -70,7 +73,7 @@ test("a client drives a terminal and looks at sessions", async () => {
 });
 
 test("what is refused is an answer that names the fault", async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   await using mcp = await openStdioMcp(reins);
   const process_id = UNKNOWN;
   expect(await mcp.refused("process_output", { process_id })).toMatch(/^process_not_found: /);
@@ -93,7 +96,7 @@ test("what is refused is an answer that names the fault", async () => {
 });
 
 test("a host that cannot be reached is an answer, and a later call finds the next one", async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   // By this path it would start a host.
   const bin = join(reins.path, "reins");
   symlinkSync(binPath, bin);
@@ -111,7 +114,7 @@ test("a host that cannot be reached is an answer, and a later call finds the nex
 });
 
 test("cancelling a call frees the wait, and the process goes on", async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   await using mcp = await openStdioMcp(reins);
   const cancel = new AbortController();
   const command = `touch ${reins.path}/started; while [ ! -e ${reins.path}/go ]; do sleep 0.1; done; echo went on`;
@@ -134,7 +137,7 @@ test("cancelling a call frees the wait, and the process goes on", async () => {
 });
 
 test("a long wait tells that it still waits", async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   await using mcp = await openStdioMcp(reins);
   const heard: unknown[] = [];
   const command = `while [ ! -e go ]; do sleep 0.1; done`;
@@ -149,7 +152,7 @@ test("a long wait tells that it still waits", async () => {
 });
 
 test("after kill -9 the next server of the same owner has the process, its output and its exit code", async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   const process_id = await startAndKill(reins, []);
   await using next = await openStdioMcp(reins);
   expect(await next.call("process_list", {})).toMatchObject({
@@ -164,7 +167,7 @@ test("after kill -9 the next server of the same owner has the process, its outpu
 });
 
 test("another owner does not know of the process, by whatever name it is another", async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   const process_id = await startAndKill(reins, ["--owner", "ada"]);
   const others = [
     { args: ["--owner", "bob"] },
@@ -187,7 +190,7 @@ test("another owner does not know of the process, by whatever name it is another
 });
 
 test("the client's name and the directory are the owner that is not named", async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   const process_id = await startAndKill(reins, []);
   for (const other of [{ name: "other-client" }, { cwd: join(reins.path, "user") }]) {
     await using mcp = await openStdioMcp(reins, other);
@@ -212,7 +215,7 @@ async function startAndKill(reins: Reins, args: readonly string[]): Promise<stri
 }
 
 test("a server whose client closes it ends, and what it has started goes on", async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   const command = `sleep 98${process.pid}`;
   const mcp = await openStdioMcp(reins);
   await mcp.call("execute", { command, run_in_background: true });

@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
-import { openReins, type Running } from "#test/harness/reins.ts";
+import { keepReins } from "#test/harness/kept-reins.ts";
+import type { Running } from "#test/harness/reins.ts";
+
+const { lease } = keepReins();
 
 const initialize = {
   id: 1,
@@ -13,7 +16,7 @@ const initialize = {
 };
 
 test("stdout carries nothing but the protocol, whatever comes in and whatever is printed", async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   // Once it is told to, prints to stdout by every way that a module in the same process has.
   const print =
     "console.log('noise');process.stdout.write('noise\\n');process.emitWarning('noise')";
@@ -46,7 +49,7 @@ test("stdout carries nothing but the protocol, whatever comes in and whatever is
 });
 
 test("the end of stdin ends it in the middle of a wait, and the process goes on", async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   const server = await startWaiting(reins.start(["serve", "mcp"], { input: "pipe" }), reins.path);
   server.child.stdin?.end();
   expect(await server.ended).toMatchObject({ code: 0, stderr: "" });
@@ -54,7 +57,7 @@ test("the end of stdin ends it in the middle of a wait, and the process goes on"
 });
 
 test("SIGTERM ends it, and the process goes on", async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   const server = await startWaiting(reins.start(["serve", "mcp"], { input: "pipe" }), reins.path);
   server.child.kill("SIGTERM");
   expect(await server.ended).toMatchObject({ code: 0, stderr: "" });
@@ -67,7 +70,7 @@ test.each([
   [["serve", "mcp", "--owner", ""], /--owner: a name has 1 to 200 characters/],
   [["serve", "mcp", "--owner", "x".repeat(201)], /--owner: /],
 ])("reins %j is refused on stderr", async (args, message) => {
-  await using reins = await openReins();
+  await using reins = await lease();
   const { code, stdout, stderr } = await reins.run(args);
   expect([code, stdout]).toEqual([2, ""]);
   expect(stderr).toMatch(message);

@@ -187,7 +187,7 @@ test("a session is continued by the tool of its agent, or of one who may hand ov
     ]);
   }
   writeFileSync(join(reins.path, "else.yaml"), "agents: { root: { model: scripted/echo } }\n");
-  await reins.ask(["run", "else.yaml", "--exec", "hi"]);
+  await reins.run(["run", "else.yaml", "--exec", "hi"]);
   const foreign = (await reins.sessions()).find(
     ({ session_id }) => ![root, other].includes(session_id),
   );
@@ -358,7 +358,7 @@ test("some agents can be chosen, and what contradicts is refused", async () => {
     [["--agent", "root"], "--agent is for a team"],
     [["team.yaml", "more.yaml"], "more.yaml"],
   ] as const) {
-    const { code, stdout, stderr } = await reins.ask(["serve", "mcp", ...args]);
+    const { code, stdout, stderr } = await reins.run(["serve", "mcp", ...args]);
     expect([args, code, stdout]).toEqual([args, 2, ""]);
     expect(stderr).toContain(sentence);
   }

@@ -21,11 +21,11 @@ test("exec takes several words as a program and its arguments, whatever is in th
   const words = ["printf", "%s|", "a b", "$HOME", "it's", "&", "", "*", "a;b"];
   const done = await reins.run(["exec", ...words]);
   expect(done).toMatchObject({ code: 0, stdout: "a b|$HOME|it's|&||*|a;b|" });
-  expect(await reins.ask(["exec", "--", "pwd", "-P"])).toMatchObject({
+  expect(await reins.run(["exec", "--", "pwd", "-P"])).toMatchObject({
     code: 0,
     stdout: `${reins.path}\n`,
   });
-  expect(await reins.ask(["exec", "--cwd", "/", "pwd"])).toMatchObject({ stdout: "/\n" });
+  expect(await reins.run(["exec", "--cwd", "/", "pwd"])).toMatchObject({ stdout: "/\n" });
 });
 
 test("exec asks nothing and marks what it runs", async () => {
@@ -43,7 +43,7 @@ test("exec leaves what takes too long, says its id and exits with 124; wait and 
   expect(late).toMatchObject({ code: 124, stdout: "begun\n" });
   const id = /ses_[0-9a-z]{16}/.exec(late.stderr)?.[0] ?? "";
   expect(findProcesses(nap)).toHaveLength(1);
-  expect(await reins.ask(["wait", "--timeout", "100ms", id])).toMatchObject({
+  expect(await reins.run(["wait", "--timeout", "100ms", id])).toMatchObject({
     code: 124,
     stderr: `reins: ${id} is still running\n`,
   });
@@ -53,7 +53,7 @@ test("exec leaves what takes too long, says its id and exits with 124; wait and 
     stdout: `${id} ended by SIGINT\n`,
   });
   expect(await waiting).toMatchObject({ code: 130, stdout: "" });
-  expect(await reins.ask(["signal", id, "terminate"])).toMatchObject({
+  expect(await reins.run(["signal", id, "terminate"])).toMatchObject({
     code: 0,
     stdout: `${id} already exited\n`,
   });
@@ -69,7 +69,7 @@ test("exec --background prints the id of what goes on; a trailing & does the sam
   const second = /ses_[0-9a-z]{16}/.exec(other.stderr)?.[0] ?? "";
   await waitFor("both", () => findProcesses(nap).length === 2);
   for (const one of [id, second])
-    expect(await reins.ask(["signal", "--escalate-after", "20s", one, "kill"])).toMatchObject({
+    expect(await reins.run(["signal", "--escalate-after", "20s", one, "kill"])).toMatchObject({
       code: 0,
     });
   expect(await reins.run(["wait", "--json", id])).toMatchObject({ code: 137 });
@@ -98,7 +98,7 @@ test("Ctrl-C is the command's, with --json as without; who is told to end leaves
     const { code, stdout, stderr } = await left.ended;
     expect([code, stdout], flags.join()).toEqual([143, ""]);
     const id = /^reins: left; (ses_\w{16}) goes on/.exec(stderr)?.[1] ?? "";
-    expect(await reins.ask(["signal", id, "kill"])).toMatchObject({ code: 0 });
+    expect(await reins.run(["signal", id, "kill"])).toMatchObject({ code: 0 });
   }
 });
 
@@ -115,7 +115,7 @@ test("what is wrong is said before anything starts", async () => {
     [["signal", "ses_0000000000000000", "SIGNOPE"], 2, /SIGTERM/],
   ];
   for (const [args, code, said] of wrong) {
-    const done = await reins.ask(args);
+    const done = await reins.run(args);
     expect([args, done.code, done.stderr]).toEqual([args, code, expect.stringMatching(said)]);
   }
 });

@@ -42,7 +42,7 @@ const STEPS = [
 async function startAgent(reins: Reins): Promise<string> {
   const toolsets = [{ type: "filesystem" }, { type: "user_prompt" }];
   writeFileSync(join(reins.path, "team.yaml"), scripted(STEPS, { toolsets }));
-  const started = await reins.ask(["run", "team.yaml", "Hello."]);
+  const started = await reins.run(["run", "team.yaml", "Hello."]);
   expect(succeed(started)).toBe("First.\n");
   const { stderr } = started;
   return /session (ses_\w{16});/.exec(stderr)?.[1] ?? "";
@@ -256,7 +256,7 @@ describe("8.22 proto", () => {
     const typed = await proto.ask({ id: 1, type: "send", message: "hello" });
     expect(typed).toEqual({ id: 1, type: "ack", status: "typed" });
     await waitFor("it was typed", async () =>
-      succeed(await reins.ask(["logs", id])).includes("got:hello"),
+      succeed(await reins.run(["logs", id])).includes("got:hello"),
     );
     for (const type of ["followup", "transcript"] as const)
       expect(
@@ -265,7 +265,7 @@ describe("8.22 proto", () => {
         ...{ type: "error", code: "unsupported" },
       });
     expect(await proto.ask({ id: 2, type: "status" })).toMatchObject({ agent: null });
-    succeed(await reins.ask(["close", id]));
+    succeed(await reins.run(["close", id]));
     const ended = await proto.find("the end", ({ type }) => type === "events_ended");
     expect(ended).toEqual({ type: "events_ended", next: expect.any(Number) });
     const late = await proto.ask({ id: 3, type: "send", message: "late" });

@@ -3,9 +3,12 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openGatewayProcess } from "#test/harness/gateway-process.ts";
+import { keepReins } from "#test/harness/kept-reins.ts";
 import { findProcesses } from "#test/harness/processes.ts";
-import { openReins, type Reins, succeed } from "#test/harness/reins.ts";
+import { type Reins, succeed } from "#test/harness/reins.ts";
 import { scripted } from "#test/harness/runtimes.ts";
+
+const { lease } = keepReins();
 
 const STEPS = [{ text: "First." }, { text: "Later.", repeat: true }];
 
@@ -22,8 +25,8 @@ const typesOf = (lines: readonly string[]): string[] => lines.map((line) => JSON
 const hooksOf = (...hooks: readonly string[]) => hooks.flatMap((hook) => ["--on-event", hook]);
 
 describe("8.23 hooks of events", () => {
-  test.concurrent("work headless: every event in its order, the very bytes, the last one too", async () => {
-    await using reins = await openReins();
+  test("work headless: every event in its order, the very bytes, the last one too", async () => {
+    await using reins = await lease();
     writeTeam(reins);
     const hooks = hooksOf("*=cat >> all", "turn.ended=cat > last", "message.end=A=b; cat >> $A");
     const done = await reins.run(["run", "team.yaml", "--exec", "--json", ...hooks, "Hello."]);
@@ -36,8 +39,8 @@ describe("8.23 hooks of events", () => {
     expect(typesOf(linesOf(reins, "b"))).toEqual(["message.end"]);
   });
 
-  test.concurrent("of a session that goes on hear only what is new", async () => {
-    await using reins = await openReins();
+  test("of a session that goes on hear only what is new", async () => {
+    await using reins = await lease();
     writeTeam(reins);
     succeed(await reins.run(["run", "team.yaml", "--exec", "Hello."]));
     const hooks = hooksOf("message.user=cat >> all");
@@ -47,8 +50,8 @@ describe("8.23 hooks of events", () => {
     expect(all[0]).toContain("Go on.");
   });
 
-  test.concurrent("work for commands, whose exit code stays theirs, and behind a server", async () => {
-    await using reins = await openReins();
+  test("work for commands, whose exit code stays theirs, and behind a server", async () => {
+    await using reins = await lease();
     writeTeam(reins);
     const hooks = hooksOf("session.exited=cat >> ended", "session.exited=echo no >&2; exit 9");
     const done = await reins.run(["run", ...hooks, "--", "sh", "-c", "echo out; exit 3"]);
@@ -62,8 +65,8 @@ describe("8.23 hooks of events", () => {
     expect(typesOf(linesOf(reins, "there"))).toEqual(["turn.ended"]);
   });
 
-  test.concurrent("that are no hooks are refused before anything is started", async () => {
-    await using reins = await openReins();
+  test("that are no hooks are refused before anything is started", async () => {
+    await using reins = await lease();
     writeTeam(reins);
     const refused = [
       ["run", "--on-event", "no-equals", "--", "touch", "started"],
@@ -83,8 +86,8 @@ describe("8.23 hooks of events", () => {
     expect(await reins.sessions()).toEqual([]);
   });
 
-  test.concurrent("of the config file are told by every run that somebody stays with", async () => {
-    await using reins = await openReins();
+  test("of the config file are told by every run that somebody stays with", async () => {
+    await using reins = await lease();
     mkdirSync(reins.home, { recursive: true, mode: 0o700 });
     const config = join(reins.home, "config.yaml");
     writeFileSync(config, "on_event:\n  - type: session.exited\n    command: cat >> configured\n");
@@ -101,8 +104,8 @@ describe("8.23 hooks of events", () => {
     writeFileSync(config, "");
   });
 
-  test.concurrent("run in the user's shell if it is a program with an absolute path", async () => {
-    await using reins = await openReins();
+  test("run in the user's shell if it is a program with an absolute path", async () => {
+    await using reins = await lease();
     const shell = join(reins.path, "my-shell");
     writeFileSync(shell, '#!/bin/sh\necho "$0 $1" >> shells\nexec /bin/sh "$@"\n');
     chmodSync(shell, 0o755);
@@ -114,8 +117,8 @@ describe("8.23 hooks of events", () => {
     expect(linesOf(reins, "all")).toHaveLength(2);
   });
 
-  test.concurrent("that hang never hold the run back, and are ended when the time for them is over", async () => {
-    await using reins = await openReins();
+  test("that hang never hold the run back, and are ended when the time for them is over", async () => {
+    await using reins = await lease();
     writeTeam(reins);
     const mark = `62${process.pid}`;
     const hooks = hooksOf(`*=sleep ${mark}`, "turn.ended=cat >> last");

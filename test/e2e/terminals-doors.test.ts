@@ -84,7 +84,7 @@ function cliWay({ reins, program }: World): Way {
     },
     write: async (id, line) => void started.get(id)?.child.stdin?.write(`${line}\n`),
     read: async (id) => {
-      const text = succeed(await reins.ask(["logs", id]));
+      const text = succeed(await reins.run(["logs", id]));
       return { text, end: (await reins.session(id)).tail };
     },
     wait: async (id) => {
@@ -99,11 +99,11 @@ function cliWay({ reins, program }: World): Way {
       const command = { read: "logs", close: "close", wait: "wait" }[what];
       // A word that leads to no run is the same miss, whatever word it was.
       const said = code === "session_not_found" ? "run_not_found" : code;
-      expect((await reins.ask([command, id])).code).toBe(faults[said].exit);
+      expect((await reins.run([command, id])).code).toBe(faults[said].exit);
     },
     refusesToOpen: async (code, workDir) => {
       const args = ["run", "--tty", "--cwd", workDir, "--", program];
-      expect((await reins.ask(args)).code).toBe(faults[code].exit);
+      expect((await reins.run(args)).code).toBe(faults[code].exit);
     },
   };
 }

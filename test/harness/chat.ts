@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Reins } from "./reins.ts";
 import { scripted } from "./runtimes.ts";
 import { asking, writing } from "./steps.ts";
-import { openTmux, type Pane, type Tmux } from "./tmux.ts";
+import { openTerminals, type Pane, type Terminals } from "./terminal-screen.ts";
 
 const FOR_EVER_MS = 600_000;
 const MARKDOWN = [
@@ -36,13 +36,15 @@ export const CHAT_TEAM = scripted(steps, {
 });
 
 /** A terminal of 80×24 with a team beside it. */
-export async function openChatPane(reins: Reins): Promise<Disposable & { pane: Pane; tmux: Tmux }> {
+export async function openChatPane(
+  reins: Reins,
+): Promise<Disposable & { pane: Pane; terminals: Terminals }> {
   writeFileSync(join(reins.path, "team.yaml"), CHAT_TEAM);
-  const tmux = openTmux(reins);
-  const pane = await tmux.open();
+  const terminals = openTerminals(reins);
+  const pane = await terminals.open();
   pane.resize(80, 24);
   pane.enter("clear");
-  return { pane, tmux, [Symbol.dispose]: () => tmux[Symbol.dispose]() };
+  return { pane, terminals, [Symbol.dispose]: () => terminals[Symbol.dispose]() };
 }
 
 /** What the screen shows from a line on, without what is different each time. */

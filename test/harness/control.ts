@@ -49,8 +49,6 @@ export interface Control extends AsyncDisposable {
   readonly where: readonly string[];
   /** A command of the cli, asked here or over the server. */
   run(...args: readonly string[]): Promise<RunResult>;
-  /** The same command where it is not the claim, or not for the first time: one after the other in one process. */
-  ask(...args: readonly string[]): Promise<RunResult>;
   /** A command with something on stdin. */
   feed(input: string, ...args: readonly string[]): Promise<RunResult>;
   /** An agent whose first turn is done; answers its id. */
@@ -72,7 +70,6 @@ export async function openControl(way: Way): Promise<Control> {
     reins,
     where,
     run,
-    ask: (...args) => reins.ask([...args, ...where]),
     feed: (input, ...args) => reins.run([...args, ...where], { input }),
     agent: () => startAgent(reins),
     logOf: (id) => readLog(reins, id),
@@ -82,13 +79,13 @@ export async function openControl(way: Way): Promise<Control> {
 
 async function serve(reins: Reins, stack: AsyncDisposableStack): Promise<string> {
   // The host of this directory, and not one of the server's own environment.
-  await reins.ask(["ps", "-a"]);
+  await reins.run(["ps", "-a"]);
   const { door } = stack.use(await openGatewayProcess({ dataDir: reins.home }));
   return door.url;
 }
 
 export async function startAgent(reins: Reins): Promise<string> {
-  const { code, stderr } = await reins.ask(["run", "team.yaml", "Begin."]);
+  const { code, stderr } = await reins.run(["run", "team.yaml", "Begin."]);
   const id = /session (ses_\w{16});/.exec(stderr)?.[1];
   if (code !== 0 || id === undefined) throw new Error(`no agent: ${stderr}`);
   // The last that its first turn brings about.

@@ -45,15 +45,15 @@ export interface Running {
   says(text: string): Promise<void>;
 }
 
-/** The real `bin/reins` with a data directory of its own, whose host ends with the scope. */
+/** The installed program with a data directory of its own, whose host ends with the scope. */
 export interface Reins extends AsyncDisposable {
   /** A place for the test's own files, which is also where commands run. */
   readonly path: string;
   readonly home: string;
   readonly env: NodeJS.ProcessEnv;
-  run(args: readonly string[], options?: StartOptions): Promise<RunResult>;
-  /** The same command for what is not the claim: in a process that stays for the next one, which waits for this one. */
-  ask(args: readonly string[]): Promise<RunResult>;
+  /** A command to its end. Without input it runs in a process that stays for the next one, see `resident.ts`. */
+  run(args: readonly string[], options?: RunSetting): Promise<RunResult>;
+  /** A command in a process of its own: for signals, for stdin, and to see that the process ends. */
   start(args: readonly string[], options?: StartOptions): Running;
   /** Starts a session in the background and answers its id. */
   detach(args: readonly string[]): Promise<string>;
@@ -62,6 +62,11 @@ export interface Reins extends AsyncDisposable {
   session(id: string): Promise<ListedSession>;
   /** The pid of the host, if one runs. */
   hostPid(): Promise<number | undefined>;
+}
+
+export interface RunSetting {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly input?: string | Buffer;
 }
 
 export interface ListedSession {
@@ -81,6 +86,16 @@ export interface ListedSession {
 }
 
 export async function openReins(): Promise<Reins> {
+  return await openOwnReins();
+}
+
+/** A Reins that its pool can look into. */
+export interface OwnReins extends Reins {
+  /** Pids that belong to the harness and not to the test. */
+  readonly residents: () => readonly number[];
+}
+
+export async function openOwnReins(): Promise<OwnReins> {
   await using stack = new AsyncDisposableStack();
   const { path } = stack.use(openTempDir());
   const home = join(path, "home");
@@ -91,29 +106,32 @@ export async function openReins(): Promise<Reins> {
       ...options,
       env: { ...env, ...options?.env },
     });
-  const run: Reins["run"] = (args, options) => start(args, options).ended;
   const hostPid = () => findHostPid(home);
   let resident: Resident | undefined;
-  const ask: Reins["ask"] = (args) => {
+  const run: Reins["run"] = (args, options = {}) => {
+    if (options.input !== undefined) return start(args, options).ended;
     resident ??= openResident(env, path);
-    return resident.run(args);
+    return resident.run(args, { ...env, ...options.env });
   };
   const sessions = async () =>
     (await listSessions(home)) ?? JSON.parse((await run(["ps", "-a", "--json"])).stdout).sessions;
-  stack.defer(() => endAll({ path, home, run }));
-  stack.defer(async () => await resident?.[Symbol.asyncDispose]());
+  stack.defer(async () => {
+    await endHost(home, run);
+    await resident?.[Symbol.asyncDispose]();
+    await waitForNothing(path, []);
+  });
   const owned = stack.move();
   return {
     path,
     home,
     env,
     run,
-    ask,
     start,
-    detach: async (args) => succeed(await ask(["run", "--detach", ...args])).trim(),
+    detach: async (args) => succeed(await run(["run", "--detach", ...args])).trim(),
     sessions,
     session: async (id) => find(await sessions(), id),
     hostPid,
+    residents: () => (resident === undefined ? [] : [resident.pid]),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -176,24 +194,26 @@ function startProgram(argv: readonly string[], options: StartOptions): Running {
   };
 }
 
-interface Ending extends Pick<Reins, "path" | "home" | "run"> {}
+async function endHost(home: string, run: Reins["run"]): Promise<void> {
+  if (!existsSync(join(home, "host.lock"))) return;
+  // A host that was killed has left its sessions; the next one ends them.
+  if ((await findHostPid(home)) === undefined) succeed(await run(["ps", "-a"]));
+  await stopHost(home);
+}
 
-/** Nothing may be left: not the host, and nothing else that knows of this directory. */
-async function endAll({ path, home, run }: Ending): Promise<void> {
-  if (existsSync(join(home, "host.lock"))) {
-    // A host that was killed has left its sessions; the next one ends them.
-    if ((await findHostPid(home)) === undefined) succeed(await run(["ps", "-a"]));
-    await stopHost(home);
-  }
+/** Waits until no process but these knows of the directory. */
+export async function waitForNothing(path: string, but: readonly number[]): Promise<void> {
   try {
-    await waitFor("nothing is left", () => findMarked(path).length === 0);
+    await waitFor("nothing is left", () => findMarked(path, but).length === 0);
   } catch (error) {
-    throw new Error(`left behind: ${findMarked(path).join("; ")}`, { cause: error });
+    throw new Error(`left behind: ${findMarked(path, but).join("; ")}`, { cause: error });
   }
 }
 
-function findMarked(mark: string): string[] {
-  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+function findMarked(mark: string, but: readonly number[]): string[] {
+  const pids = readdirSync("/proc").filter(
+    (name) => /^\d+$/.test(name) && !but.includes(Number(name)),
+  );
   const marked = pids.filter((pid) =>
     ["environ", "cmdline"].some((file) => read(`/proc/${pid}/${file}`).includes(mark)),
   );

@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { commands } from "#cli/commands.ts";
+import { waitFor } from "#test/harness/eventually.ts";
+import { keepReins } from "#test/harness/kept-reins.ts";
+import { succeed } from "#test/harness/reins.ts";
+
+const { lease } = keepReins();
+
+/** They serve until they are told to stop: their own tests start each in a process. */
+const SERVING = ["serve", "proto", "agent"];
+
+/** Other tests run commands inside a process that stays. Here each has a process, which has to end by itself. */
+test("the process of every command ends by itself, with the exit code of the command", async () => {
+  await using reins = await lease();
+  const terminal = await reins.detach(["--tty", "--", "sh", "-c", "echo ready; exec cat"]);
+  const doomed = await reins.detach(["--", "sleep", "1000"]);
+  await waitFor("the terminal prints", async () => (await reins.session(terminal)).tail > 0);
+  succeed(await reins.run(["run", "--title", "done", "--", "true"]));
+  const ended = (await reins.sessions()).find(({ title }) => title === "done")?.session_id ?? "";
+  const rows: readonly (readonly [args: readonly string[], code: number, stdout?: string])[] = [
+    [["run", "--", "echo", "run"], 0, "run\n"],
+    [["exec", "--", "echo exec"], 0, "exec\n"],
+    [["wait", "--text", "ready", terminal], 0, "ready\n"],
+    [["wait", ended], 0],
+    [["signal", doomed, "TERM"], 0],
+    [["attach", ended], 0, ""],
+    [["ps"], 0],
+    [["logs", terminal], 0, "ready\r\n"],
+    [["logs", "-f", ended], 0, ""],
+    [["screen", terminal], 0, "ready\n"],
+    [["send", "--to", terminal, "x"], 0],
+    [["interrupt", terminal], 0],
+    [["watch", ended], 0],
+    [["export", ended], 0],
+    [["answer", "--to", terminal, "approve"], 12],
+    [["fork", terminal], 12],
+    [["close", terminal], 0, `${terminal} SIGINT\n`],
+    [["open"], 8],
+    [["token", "list"], 0],
+    [["workspace", "list"], 0],
+    [["task", "list"], 0],
+    [["doctor", "--json"], 0],
+    [["completion", "bash"], 0],
+    [["host", "status"], 0],
+  ];
+  const named = new Set(rows.map(([[name = ""]]) => name));
+  expect([...named, ...SERVING].toSorted()).toEqual(Object.keys(commands).toSorted());
+  const results = [];
+  for (const [args] of rows) results.push([args, await reins.start(args).ended] as const);
+  expect(results).toEqual(
+    rows.map(([args, code, stdout = expect.any(String)]) => [
+      args,
+      { code, signal: null, stdout, stderr: expect.any(String) },
+    ]),
+  );
+});
