@@ -261,7 +261,7 @@ test("serve --only serves a session that is there, until it is told to stop", as
   expect(await reins.run(["serve", "--only", id])).toMatchObject({ code: 2 });
 });
 
-test("8.20 a listener that was killed leaves nothing that anybody believes", async () => {
+test("the record of a killed listener is ignored", async () => {
   await using reins = await lease();
   const id = succeed(await reins.run(["run", "-d", ...LISTEN, "--", "sleep", "1000"])).trim();
   const record = await recordIn(reins);
@@ -278,7 +278,7 @@ test("8.20 a listener that was killed leaves nothing that anybody believes", asy
   expect(succeed(await reins.run(["close", id]))).toBe(`${id} SIGHUP\n`);
 });
 
-test("8.21 a run is found by its pid, a gateway with several runs by none of them", async () => {
+test("a run is found by its pid; a gateway with several runs is not", async () => {
   await using reins = await lease();
   const first = await reins.detach(["--", "sleep", "1000"]);
   await using gateway = await openGatewayProcess({ dataDir: reins.home });
@@ -303,7 +303,7 @@ test("8.21 a run is found by its pid, a gateway with several runs by none of the
   expect(gone.stderr).not.toContain(token);
 });
 
-test("8.24 --session -1 goes on with the newest agent session", async () => {
+test("--session -1 continues the newest agent session", async () => {
   await using reins = await lease();
   writeFileSync(join(reins.path, "team.yaml"), scripted(STEPS));
   const idOf = (text: string) => /session (ses_\w{16});/.exec(text)?.[1];

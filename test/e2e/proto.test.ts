@@ -65,7 +65,7 @@ async function endOf({ running }: Proto) {
   return await running.ended;
 }
 
-describe("8.22 proto", () => {
+describe("proto", () => {
   // One for all: each test speaks to a run of its own.
   let reins: Reins;
   beforeAll(async () => {
@@ -73,7 +73,7 @@ describe("8.22 proto", () => {
   });
   afterAll(async () => await reins[Symbol.asyncDispose]());
 
-  test.concurrent("says ready first, then answers each request once with its id, and ends with stdin", async () => {
+  test.concurrent("prints ready first, answers each request once with its id, and ends at the end of stdin", async () => {
     const session_id = await startAgent(reins);
     const proto = await startProto(reins, ["--to", session_id]);
     expect(proto.lines()[0]).toEqual({
@@ -112,7 +112,7 @@ describe("8.22 proto", () => {
     ]);
   });
 
-  test.concurrent("what is no request is an error and the next one is answered; blank lines are nothing", async () => {
+  test.concurrent("an invalid line is an error, the next request is answered, and blank lines are ignored", async () => {
     const proto = await startProto(reins, ["--to", await startAgent(reins)]);
     const wrong: [line: string | Buffer, error: object][] = [
       [
@@ -153,7 +153,7 @@ describe("8.22 proto", () => {
     expect(await endOf(proto)).toMatchObject({ code: 0 });
   });
 
-  test.concurrent("a line of 1 MiB is read, a longer one refused, and the last needs no newline", async () => {
+  test.concurrent("a line of 1 MiB is read, a longer one is refused, and the last line needs no newline", async () => {
     const proto = await startProto(reins, ["--to", await startAgent(reins)]);
     const request = (bytes: number) => {
       const whole = JSON.stringify({ id: bytes, type: "status", more: "" });
@@ -175,7 +175,7 @@ describe("8.22 proto", () => {
     expect(rest.slice(0, 2).every((reply) => !("id" in reply))).toBe(true);
   });
 
-  test.concurrent("events are the very bytes of the log, from the offset that was asked for", async () => {
+  test.concurrent("events are the bytes of the log from the requested offset", async () => {
     const session_id = await startAgent(reins);
     const proto = await startProto(reins, ["--since", "0", "--to", session_id]);
     await proto.ask({ id: 1, type: "send", message: "Something strange." });
@@ -212,7 +212,7 @@ describe("8.22 proto", () => {
     await endOf(again);
   });
 
-  test.concurrent("a question is answered, a turn interrupted, without ids where one is meant", async () => {
+  test.concurrent("a question is answered and a turn is interrupted without ids if there is only one", async () => {
     const proto = await startProto(reins, ["--to", await startAgent(reins)]);
     await proto.ask({ id: 1, type: "send", message: "write" });
     const { approval_id } = await proto.event("approval.requested");
@@ -243,7 +243,7 @@ describe("8.22 proto", () => {
     await endOf(proto);
   });
 
-  test.concurrent("a terminal is typed at; what only agents have is unsupported", async () => {
+  test.concurrent("a terminal takes input; requests for agents are unsupported", async () => {
     const id = await reins.detach([
       "--tty",
       "--",
@@ -273,7 +273,7 @@ describe("8.22 proto", () => {
     expect(await endOf(proto)).toMatchObject({ code: 0 });
   });
 
-  test.concurrent("an event stream that cannot be had is told, requests are answered still, and the exit code says it", async () => {
+  test.concurrent("a failed event stream is reported and sets the exit code, and requests are still answered", async () => {
     const proto = await startProto(reins, ["--since", "7", "--to", await startAgent(reins)]);
     const ended = await proto.find("the end", ({ type }) => type === "events_ended");
     expect(ended).toMatchObject({ next: 7, code: "offset_out_of_range" });
@@ -281,7 +281,7 @@ describe("8.22 proto", () => {
     expect(await endOf(proto)).toMatchObject({ code: 2 });
   });
 
-  test.concurrent("behind a server it is the same; one that is killed is told, and so is every request to it", async () => {
+  test.concurrent("over a server it is the same; a killed server is reported, also to every request", async () => {
     const session_id = await startAgent(reins);
     await using gateway = await openGatewayProcess({ dataDir: reins.home });
     const remote = `http://127.0.0.1:${gateway.port}`;
@@ -301,7 +301,7 @@ describe("8.22 proto", () => {
     expect(await endOf(proto)).toMatchObject({ code: 0 });
   });
 
-  test.concurrent("a signal closes it with a word; a reader that goes away ends it; no run is no line", async () => {
+  test.concurrent("a signal ends it with a last line; a closed stdout ends it; without a run it prints nothing", async () => {
     // Without a name it is the newest run, so it has to be the only one.
     await using reins = await openReins();
     const none = await reins.run(["proto"]);

@@ -48,7 +48,7 @@ function readAll(runs: string): number {
   return names.length;
 }
 
-test("8.20 several processes write and read at the same time: nobody meets half a record or misses his own", async () => {
+test("several processes write and read at the same time, and each reads whole records and finds its own", async () => {
   using dir = openTempDir();
   const runs = join(dir.path, "runs");
   const registry = createRegistry(dir.path, { isAlive });
@@ -78,7 +78,7 @@ test("8.20 several processes write and read at the same time: nobody meets half 
   expect(readdirSync(runs)).toEqual([]);
 });
 
-test("8.20 a pid that lives is not enough: not ours of another time, not the first process, not another boot's", () => {
+test("a record with a live pid is ignored if the process started at another time, is pid 1, or belongs to another boot", () => {
   using dir = openTempDir();
   const registry = createRegistry(dir.path, { isAlive });
   const own = identify(process.pid);

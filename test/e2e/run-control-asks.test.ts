@@ -27,8 +27,8 @@ const waitForApprovals = (runtime: Runtime, count: number) =>
     return approvals.length === count && approvals;
   });
 
-describe("8.14 an answer", () => {
-  test("is bound to the call that was asked for, in whatever order answers come", async () => {
+describe("an answer to an approval", () => {
+  test("applies to the call that it names, in any order of answers", async () => {
     writeFileSync(join(place.workDir, "one.txt"), "the first");
     writeFileSync(join(place.workDir, "two.txt"), "the second");
     const step = calls(["read_file", { path: "one.txt" }], ["read_file", { path: "two.txt" }]);
@@ -53,7 +53,7 @@ describe("8.14 an answer", () => {
     });
   });
 
-  test("that is late or comes twice changes nothing", async () => {
+  test("changes nothing when it is late or repeated", async () => {
     await using runtime = await create(scripted([calls(write("late.txt")), DONE], FILES));
     const running = runToEnd(runtime, "Write.");
     const { approval_id } = await nextEvent(runtime, "approval.requested");
@@ -65,7 +65,7 @@ describe("8.14 an answer", () => {
     expect(isThere("late.txt")).toBe(false);
   });
 
-  test("of no known kind, or without an id, is refused and the question stays", async () => {
+  test("is refused without an id or with an unknown decision, and the approval stays open", async () => {
     await using runtime = await create(scripted([calls(write("kind.txt")), DONE], FILES));
     const running = runToEnd(runtime, "Write.");
     const { approval_id } = await nextEvent(runtime, "approval.requested");
@@ -86,11 +86,11 @@ describe("8.14 an answer", () => {
   });
 });
 
-describe("8.15 a rejection", () => {
+describe("a rejection", () => {
   test.each([
-    ["with a reason reaches the model", " Not on a Friday. ", "Friday"],
-    ["with a blank reason has none", " \n\t ", "The user rejected this call."],
-    ["without one says so", undefined, "The user rejected this call."],
+    ["with a reason passes the reason to the model", " Not on a Friday. ", "Friday"],
+    ["with a blank reason has no reason", " \n\t ", "The user rejected this call."],
+    ["without a reason says that there is none", undefined, "The user rejected this call."],
   ])("%s", async (_name, reason, heard) => {
     const steps = [
       calls(write("no.txt")),
@@ -108,8 +108,8 @@ describe("8.15 a rejection", () => {
   });
 });
 
-describe("8.16 approving a tool", () => {
-  test("without a name means the tool that was asked for, once in the list", async () => {
+describe("approving a tool", () => {
+  test("without a name allows the tool of the approval, once in the list", async () => {
     const steps = [calls(write("a.txt")), calls(write("b.txt")), DONE];
     await using runtime = await create(scripted(steps, FILES));
     const running = runToEnd(runtime, "Write.");
@@ -121,7 +121,7 @@ describe("8.16 approving a tool", () => {
     expect((await runtime.permissions()).session.allow).toEqual(["write_file"]);
   });
 
-  test("twice in parallel leaves one entry", async () => {
+  test("twice at the same time leaves one entry", async () => {
     const step = calls(["read_file", { path: "a" }], ["read_file", { path: "b" }]);
     await using runtime = await create(scripted([step, DONE], FILES), { safety: "strict" });
     const running = runToEnd(runtime, "Read.");
@@ -131,7 +131,7 @@ describe("8.16 approving a tool", () => {
     expect((await runtime.permissions()).session.allow).toHaveLength(1);
   });
 
-  test("by a pattern allows what it names; one that does not parse is refused and the question stays", async () => {
+  test("by a pattern allows what the pattern names; an invalid pattern is refused and the approval stays open", async () => {
     const steps = [calls(write("p1.txt")), calls(write("p2.txt")), calls(write("q.md")), DONE];
     await using runtime = await create(scripted(steps, FILES));
     const running = runToEnd(runtime, "Write.");
@@ -153,7 +153,7 @@ describe("8.16 approving a tool", () => {
   });
 });
 
-describe("8.17 what is denied", () => {
+describe("a denied call", () => {
   const SHELL = { toolsets: [{ type: "shell" }, { type: "filesystem" }] };
   const execute = (command: string) => ["execute", { command }] as const;
 
@@ -174,7 +174,7 @@ describe("8.17 what is denied", () => {
     expect(isThere("denied.txt")).toBe(false);
   });
 
-  test("stays denied when somebody approves everything", async () => {
+  test("stays denied when the whole session is approved", async () => {
     const steps = [calls(write("all1.txt")), calls(write("secret/all2.txt")), DONE];
     const team = { permissions: { deny: ["write_file:path=secret/*"] } };
     await using runtime = await create(scripted(steps, FILES, team));
@@ -186,7 +186,7 @@ describe("8.17 what is denied", () => {
     expect(isThere("secret/all2.txt")).toBe(false);
   });
 
-  test("is found in paths, addresses, with colons, blanks and behind other commands", async () => {
+  test("is recognized in paths, in addresses, with colons and blanks, and behind other commands", async () => {
     const deny = [
       "execute:command=touch */made-slash*",
       "execute:command=touch made:colon",
@@ -217,7 +217,7 @@ describe("8.17 what is denied", () => {
       expect(isThere(name)).toBe(false);
   });
 
-  test("a safe beginning does not allow what stands behind it without a blank", async () => {
+  test("an allowed prefix does not allow a longer word that begins with it", async () => {
     const good = "echo hello";
     const bad = ["echo a;touch made1", "echo a&touch made1", "echo $(touch made1)", "echo a>made1"];
     const yaml = scripted([calls(execute(good), ...bad.map(execute)), DONE], SHELL, {
@@ -229,14 +229,14 @@ describe("8.17 what is denied", () => {
     expect(isThere("made1")).toBe(false);
   });
 
-  test("a pattern that does not parse is refused where it is given, in a team and in a session", async () => {
+  test("an invalid pattern is refused in a team and in a session", async () => {
     const yaml = scripted([DONE], FILES, { permissions: { deny: ["write_file:("] } });
     await expect(create(yaml)).rejects.toMatchObject({ code: "team_invalid" });
     const bad = { permissions: { deny: ["write_file:("] } };
     await expect(create(scripted([DONE]), bad)).rejects.toMatchObject({ code: "invalid_request" });
   });
 
-  test("input that is no JSON is no call, whatever is allowed", async () => {
+  test("input that is not JSON is never run as a call", async () => {
     const steps = [{ tool_calls: [{ tool: "write_file", raw: `{"path":` }] }, DONE];
     await using runtime = await create(scripted(steps, FILES), { safety: "autonomous" });
     const [result] = eventsOf(await runToEnd(runtime, "Write."), "tool.result");
@@ -244,12 +244,12 @@ describe("8.17 what is denied", () => {
   });
 });
 
-describe("8.18 questions", () => {
+describe("questions", () => {
   const ask = (...messages: string[]) =>
     calls(...messages.map((message) => ["user_prompt", { message }] as const));
   const PROMPTS = { toolsets: [{ type: "user_prompt" }] };
 
-  test("many at once are answered by their ids", async () => {
+  test("several at once are answered by their ids", async () => {
     const step = ask("Which colour?", "Which size?", "Which shape?");
     await using runtime = await create(scripted([step, DONE], PROMPTS));
     const running = runToEnd(runtime, "Ask.");
@@ -273,7 +273,7 @@ describe("8.18 questions", () => {
       expect(results.find((each) => each.call_id === call_id)?.output).toContain(message);
   });
 
-  test("of no pending id are nothing_pending, and an action that is none is refused", async () => {
+  test("an unknown id gives nothing_pending, and an unknown action is refused", async () => {
     await using runtime = await create(scripted([ask("Which?"), DONE], PROMPTS));
     await expect(
       runtime.answerElicitation({ elicitation_id: "eli_x", action: "accept" }),
@@ -290,7 +290,7 @@ describe("8.18 questions", () => {
     expect((await running).at(-1)).toMatchObject({ reason: "done" });
   });
 
-  test("are declined at once where nobody is, and approvals denied", async () => {
+  test("are declined at once in a headless session, and approvals are denied", async () => {
     const steps = [ask("Which?"), calls(write("headless.txt")), DONE];
     const agent = { toolsets: [{ type: "user_prompt" }, { type: "filesystem" }] };
     await using runtime = await create(scripted(steps, agent), { headless: true });

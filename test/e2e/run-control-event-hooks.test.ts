@@ -24,8 +24,8 @@ function linesOf(reins: Reins, file: string): string[] {
 const typesOf = (lines: readonly string[]): string[] => lines.map((line) => JSON.parse(line).type);
 const hooksOf = (...hooks: readonly string[]) => hooks.flatMap((hook) => ["--on-event", hook]);
 
-describe("8.23 hooks of events", () => {
-  test("work headless: every event in its order, the very bytes, the last one too", async () => {
+describe("event hooks", () => {
+  test("get every event of a headless run in order, byte for byte, the last one included", async () => {
     await using reins = await lease();
     writeTeam(reins);
     const hooks = hooksOf("*=cat >> all", "turn.ended=cat > last", "message.end=A=b; cat >> $A");
@@ -39,7 +39,7 @@ describe("8.23 hooks of events", () => {
     expect(typesOf(linesOf(reins, "b"))).toEqual(["message.end"]);
   });
 
-  test("of a session that goes on hear only what is new", async () => {
+  test("of a resumed session get only new events", async () => {
     await using reins = await lease();
     writeTeam(reins);
     succeed(await reins.run(["run", "team.yaml", "--exec", "Hello."]));
@@ -50,7 +50,7 @@ describe("8.23 hooks of events", () => {
     expect(all[0]).toContain("Go on.");
   });
 
-  test("work for commands, whose exit code stays theirs, and behind a server", async () => {
+  test("work for commands, keep the exit code, and work over a server", async () => {
     await using reins = await lease();
     writeTeam(reins);
     const hooks = hooksOf("session.exited=cat >> ended", "session.exited=echo no >&2; exit 9");
@@ -65,7 +65,7 @@ describe("8.23 hooks of events", () => {
     expect(typesOf(linesOf(reins, "there"))).toEqual(["turn.ended"]);
   });
 
-  test("that are no hooks are refused before anything is started", async () => {
+  test("that are invalid are refused before anything is started", async () => {
     await using reins = await lease();
     writeTeam(reins);
     const refused = [
@@ -86,7 +86,7 @@ describe("8.23 hooks of events", () => {
     expect(await reins.sessions()).toEqual([]);
   });
 
-  test("of the config file are told by every run that somebody stays with", async () => {
+  test("of the config file run for every attached run", async () => {
     await using reins = await lease();
     mkdirSync(reins.home, { recursive: true, mode: 0o700 });
     const config = join(reins.home, "config.yaml");
@@ -117,7 +117,7 @@ describe("8.23 hooks of events", () => {
     expect(linesOf(reins, "all")).toHaveLength(2);
   });
 
-  test("that hang never hold the run back, and are ended when the time for them is over", async () => {
+  test("that hang do not delay the run, and are killed at their timeout", async () => {
     await using reins = await lease();
     writeTeam(reins);
     const mark = `62${process.pid}`;

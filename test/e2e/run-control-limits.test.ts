@@ -16,8 +16,8 @@ const think = (n: number) => ({ tool_calls: [{ tool: "think", input: { thought: 
 const thoughts = (count: number) => Array.from({ length: count }, (_, n) => think(n));
 const asked = (events: readonly AnyEvent[]) => eventsOf(events, "message.end").length;
 
-describe("8.25 iterations", () => {
-  test("0 is as many as it takes", async () => {
+describe("the limit of iterations", () => {
+  test("0 means no limit", async () => {
     const steps = [...thoughts(40), { text: "Done." }];
     await using runtime = await create(scripted(steps, { ...THINKS, max_iterations: 0 }));
     const events = await runToEnd(runtime, "Think.");
@@ -25,7 +25,7 @@ describe("8.25 iterations", () => {
     expect([asked(events), eventsOf(events, "limit.reached").length]).toEqual([41, 0]);
   });
 
-  test("1 is one: what it called is done, and then it asks; a yes adds ten, a no ends the turn", async () => {
+  test("1 runs the calls of one step and then asks; yes adds ten steps, no ends the turn", async () => {
     await using runtime = await create(scripted(thoughts(30), { ...THINKS, max_iterations: 1 }));
     const running = runToEnd(runtime, "Think.");
     const first = await nextEvent(runtime, "approval.requested");
@@ -54,12 +54,12 @@ describe("8.25 iterations", () => {
     expect(asked(await next)).toBe(1);
   });
 
-  test("an answer without calls needs no permission", async () => {
+  test("an answer without calls does not ask", async () => {
     await using runtime = await create(scripted([{ text: "Done." }], { max_iterations: 1 }));
     expect(typesOf(await runToEnd(runtime, "Go."))).not.toContain("limit.reached");
   });
 
-  test("where nobody is, it ends there, unless it is autonomous: then it goes on a bounded number of times", async () => {
+  test("ends a headless turn; an autonomous turn continues a bounded number of times", async () => {
     const yaml = scripted(thoughts(80), { ...THINKS, max_iterations: 2 });
     await using careful = await create(yaml, { headless: true });
     const events = await runToEnd(careful, "Think.");
@@ -73,8 +73,8 @@ describe("8.25 iterations", () => {
   });
 });
 
-describe("8.25 loops", () => {
-  test("the same call again and again ends the turn, with a result for each; then it counts anew", async () => {
+describe("loops", () => {
+  test("the same call repeated ends the turn with a result for each call, and the next turn counts from zero", async () => {
     const steps = [{ ...think(1), repeat: true }];
     await using runtime = await create(scripted(steps, THINKS));
     for (const text of ["Think.", "Again."]) {
@@ -88,7 +88,7 @@ describe("8.25 loops", () => {
     }
   });
 
-  test("asking how something is getting on is none", async () => {
+  test("polling a background process is not a loop", async () => {
     const poll = { tool_calls: [{ tool: "process_list", input: {} }] };
     const steps = [
       ...Array.from({ length: 3 * limits.identical_calls }, () => poll),
@@ -100,10 +100,10 @@ describe("8.25 loops", () => {
   });
 });
 
-describe("8.25 budgets", () => {
+describe("budgets", () => {
   const spending = { usage: { input_tokens: 60, output_tokens: 0 } };
 
-  test("are checked between steps: what was called is done, then the turn ends and says what is spent", async () => {
+  test("are checked between steps: the calls of the step run, then the turn ends and reports what was spent", async () => {
     const steps = thoughts(5).map((step) => ({ ...step, ...spending }));
     await using runtime = await create(scripted(steps, THINKS), { limits: { max_tokens: 100 } });
     const events = await runToEnd(runtime, "Think.");
@@ -117,7 +117,7 @@ describe("8.25 budgets", () => {
     expect([asked(next), next.at(-1)]).toEqual([0, expect.objectContaining({ reason: "budget" })]);
   });
 
-  test("are shared with sub-agents, and the stricter of file and request counts", async () => {
+  test("are shared with sub-agents, and the stricter one of team file and request applies", async () => {
     const models = {
       lead: {
         provider: "scripted",
@@ -151,7 +151,7 @@ describe("8.25 budgets", () => {
     expect((await runtime.snapshot()).usage).toMatchObject({ input_tokens: 120, cost: 120 });
   });
 
-  test("of time end a sub-agent in its own work and then the one who sent it", async () => {
+  test("of time end a sub-agent and then the agent that started it", async () => {
     const yaml = JSON.stringify({
       agents: {
         root: { model: "lead", description: "Leads.", sub_agents: ["helper"] },
@@ -178,7 +178,7 @@ describe("8.25 budgets", () => {
   });
 });
 
-describe("8.25 compaction", () => {
+describe("compaction", () => {
   const SUMMARY = "Write a summary";
   const models = (script: readonly object[]) => ({
     models: { main: { provider: "scripted", context_limit: 1000, script } },
@@ -187,7 +187,7 @@ describe("8.25 compaction", () => {
   const rolesOf = async (runtime: Runtime) =>
     (await runtime.transcript()).messages.map(({ role }) => role);
 
-  test("comes before the call that would not fit, and the model goes on from the summary", async () => {
+  test("runs before a request that would not fit, and the model continues from the summary", async () => {
     const script = [
       { when: { last_user_contains: SUMMARY }, text: "They greeted." },
       { text: "Hello.", ...full },
@@ -233,7 +233,7 @@ describe("8.25 compaction", () => {
     expect(await rolesOf(runtime)).toEqual(["user", "assistant", "user", "assistant"]);
   });
 
-  test("of nothing is skipped and says why", async () => {
+  test("of an empty history is skipped with a reason", async () => {
     await using runtime = await create(scripted([{ text: "Yes.", repeat: true }]));
     expect(await runtime.summarize()).toEqual({
       outcome: "skipped",
@@ -267,7 +267,7 @@ describe("8.25 compaction", () => {
     expect(kept?.stop_reason).toBe("tool_calls");
   });
 
-  test("follows a context that did not fit, and the same question is asked again, a bounded number of times", async () => {
+  test("follows a context overflow, and the request is repeated a bounded number of times", async () => {
     const error = { cause: "context_overflow", message: "Too long." };
     const summary = { when: { last_user_contains: SUMMARY }, text: "They greeted." };
     const script = [
@@ -293,7 +293,7 @@ describe("8.25 compaction", () => {
     expect(eventsOf(failed, "compaction.started").length).toBeLessThanOrEqual(2);
   });
 
-  test("keeps to what it was told to mind, and a second one stands for the first", async () => {
+  test("follows its instructions, and a second summary replaces the first", async () => {
     const script = [
       {
         when: { last_user_contains: [SUMMARY, "Mind the ids.", "Summary of what came before"] },

@@ -93,8 +93,8 @@ async function expectWhole(runtime: Runtime): Promise<void> {
   expect(eventsOf(events, "turn.ended").map(({ turn_id }) => turn_id)).toEqual(started);
 }
 
-describe("8.24 a worker that is killed", () => {
-  test("in a call: the call has a result that says so, the session goes on, and its end ends the command", async () => {
+describe("a killed worker", () => {
+  test("in a call: the call gets a result that says so, the session continues, and closing it ends the command", async () => {
     await using runtime = await create();
     const running = runToEnd(runtime, "sleep");
     await waitFor("the command", () => findProcesses(`sleep ${SLEEP}`).length > 0);
@@ -121,7 +121,7 @@ describe("8.24 a worker that is killed", () => {
     expect(findProcesses(`sleep ${SLEEP}`)).toEqual([]);
   });
 
-  test("while it asks: nobody waits for the answer any more, and the call is asked for anew", async () => {
+  test("during an approval: the old approval is void, and the call asks again", async () => {
     await using runtime = await create();
     await runtime.send(say("write"));
     const { approval_id } = await nextEvent(runtime, "approval.requested");
@@ -140,7 +140,7 @@ describe("8.24 a worker that is killed", () => {
     await expectWhole(runtime);
   });
 
-  test("in an answer: what was said stays, marked", async () => {
+  test("in an answer: the text so far stays, marked as cut off", async () => {
     await using runtime = await create();
     await runtime.send(say("speak"));
     await nextEvent(runtime, "message.delta");
@@ -151,7 +151,7 @@ describe("8.24 a worker that is killed", () => {
     await expectWhole(runtime);
   });
 
-  test("8.16 leaves everything that was chosen, allowed, remembered, counted and said", async () => {
+  test("keeps the model, the permissions, the memories, the counters and the conversation", async () => {
     await using runtime = await create({ limits: { max_tokens: 1_000_000 } });
     const first = runToEnd(runtime, "write");
     const { approval_id } = await nextEvent(runtime, "approval.requested");
@@ -210,7 +210,7 @@ describe("8.24 a worker that is killed", () => {
     await expectWhole(runtime);
   });
 
-  test("and its current agent stays current", async () => {
+  test("keeps its current agent", async () => {
     await using runtime = await create();
     await runtime.setCurrentAgent("other");
     await kill(runtime);
@@ -220,8 +220,8 @@ describe("8.24 a worker that is killed", () => {
   });
 });
 
-describe("8.24 forks and lists", () => {
-  test("a fork at 0, at the last, in the middle of a call; not before the first and not behind the last", async () => {
+describe("forks and lists", () => {
+  test("a fork is possible at 0, at the last message and in the middle of a call, and not outside of the history", async () => {
     await using runtime = await create({
       permissions: { allow: ["todo_write"], ask: ["read_file"], deny: ["fetch"] },
       limits: { max_tokens: 123_456 },
@@ -250,7 +250,7 @@ describe("8.24 forks and lists", () => {
     expect((await runtime.transcript()).total).toBe(total);
   });
 
-  test("sub-agents are no sessions, and their words no messages that one could fork at", async () => {
+  test("sub-agents are not sessions, and their messages are not points to fork at", async () => {
     const { sessions } = await gateway.get("session.list", { kind: "agent" });
     await using runtime = await create();
     await runToEnd(runtime, "delegate");
@@ -260,7 +260,7 @@ describe("8.24 forks and lists", () => {
   });
 });
 
-test("8.2 a server that cannot be reached is said with its cause, and the agent is the one it was", async () => {
+test("an unreachable server is reported with its cause, and the current agent stays", async () => {
   using temp = openTempDir();
   const dataDir = join(temp.path, "home");
   await using _host = await openTestHost({ dataDir });

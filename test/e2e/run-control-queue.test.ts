@@ -54,8 +54,8 @@ async function waitForTurns(runtime: Runtime, count: number): Promise<AnyEvent[]
   });
 }
 
-describe("8.19 steering", () => {
-  test("is heard at the next safe point: all that waits, in order, each as a message of its own", async () => {
+describe("steering", () => {
+  test("is delivered at the next step: everything that waits, in order, each as its own message", async () => {
     const steps = [HOLD, { expect: { last_user_contains: "Second." }, text: "I hear you." }];
     await using runtime = await create(scripted(steps, FILES));
     const release = await hold(runtime);
@@ -96,14 +96,14 @@ describe("8.19 steering", () => {
     },
   );
 
-  test("is an instruction unless it says otherwise", async () => {
+  test("is an instruction by default", async () => {
     await using runtime = await create(scripted([HOLD, YES], FILES));
     const release = await hold(runtime);
     await runtime.steer({ messages: say("Left.") });
     expect(eventsOf(await release(), "message.user")[1]?.framing).toBe("instruction");
   });
 
-  test("needs a turn, and a refusal leaves its key unused", async () => {
+  test("needs a turn, and a refusal does not use up the key", async () => {
     await using runtime = await create(scripted([HOLD, YES], FILES));
     const request = { messages: say("Left."), idempotency_key: "k" };
     await expect(runtime.steer(request)).rejects.toMatchObject({ code: "nothing_running" });
@@ -121,7 +121,7 @@ describe("8.19 steering", () => {
     await second;
   });
 
-  test("a full queue takes nothing more, a part of a request neither, and has room again later", async () => {
+  test("a full queue refuses a whole request, and accepts it when there is room", async () => {
     await using runtime = await create(scripted([NEVER, YES]));
     const running = runToEnd(runtime, "Go.");
     await nextEvent(runtime, "message.user");
@@ -140,7 +140,7 @@ describe("8.19 steering", () => {
     expect(textsOf(next)).toEqual(["And now?", "1", "2", "3", "4", "x"]);
   });
 
-  test("that comes at any moment around the end is heard in that turn or refused, never lost", async () => {
+  test("around the end of a turn is delivered in that turn or refused, never lost", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom("message.start", "message.end", "usage.updated", "turn.ended"),
@@ -167,7 +167,7 @@ describe("8.19 steering", () => {
     );
   });
 
-  test("that comes while the last hooks run is heard before the turn ends", async () => {
+  test("during the last hooks is delivered before the turn ends", async () => {
     const flag = `${place.workDir}/may-stop`;
     const agent = {
       hooks: { stop: [{ command: `while ! test -e ${flag}; do sleep 0.02; done` }] },
@@ -182,7 +182,7 @@ describe("8.19 steering", () => {
     expect(eventsOf(events, "message.end")).toHaveLength(2);
   });
 
-  test("that a hook blocks at the very end does not keep the turn going", async () => {
+  test("blocked by a hook at the end does not prolong the turn", async () => {
     const flag = `${place.workDir}/may-stop-too`;
     const hooks = {
       on_user_input: [{ command: "grep -q secret && exit 2; exit 0" }],
@@ -201,7 +201,7 @@ describe("8.19 steering", () => {
     expect(events.at(-1)).toMatchObject({ type: "turn.ended", reason: "done" });
   });
 
-  test("that a hook blocks is not said, and nothing is asked because of it", async () => {
+  test("blocked by a hook does not reach the model and causes no request", async () => {
     const command = `grep -q secret && { echo "no secrets" >&2; exit 2; }; exit 0`;
     const agent = { ...FILES, hooks: { on_user_input: [{ command }] } };
     await using runtime = await create(scripted([HOLD, YES], agent));
@@ -215,8 +215,8 @@ describe("8.19 steering", () => {
   });
 });
 
-describe("8.19 follow-ups", () => {
-  test("have a turn each, one behind the other, in order", async () => {
+describe("follow-ups", () => {
+  test("get one turn each, in order", async () => {
     await using runtime = await create(scripted([HOLD, YES], FILES));
     const release = await hold(runtime);
     for (const text of ["One.", "Two.", "Three."]) await runtime.followUp({ messages: say(text) });
@@ -237,7 +237,7 @@ describe("8.19 follow-ups", () => {
     ]);
   });
 
-  test("start a turn when nothing runs, once for each key", async () => {
+  test("start a turn when the agent is idle, once for each key", async () => {
     await using runtime = await create(scripted([YES]));
     const request = { messages: say("Hello?"), idempotency_key: "k" };
     const first = await runtime.followUp(request);
@@ -251,7 +251,7 @@ describe("8.19 follow-ups", () => {
     expect((await runtime.transcript()).total).toBe(2);
   });
 
-  test("a full queue is full, and its refusal uses no key", async () => {
+  test("a full queue refuses, and the refusal does not use up the key", async () => {
     await using runtime = await create(scripted([NEVER, YES]));
     await runtime.send(say("Go."));
     const most = limits.followup_queue;
@@ -269,7 +269,7 @@ describe("8.19 follow-ups", () => {
     expect(await runtime.followUp(more)).toMatchObject({ status: "started" });
   });
 
-  test("wait when their turn did not end by itself, and the next one says whose turn it is", async () => {
+  test("wait after an interrupted turn until the next message", async () => {
     await using runtime = await create(scripted([NEVER, YES]));
     await runtime.send(say("Go."));
     await runtime.followUp({ messages: say("One.") });
@@ -280,7 +280,7 @@ describe("8.19 follow-ups", () => {
     expect(textsOf(events)).toEqual(["Go.", "One.", "Two."]);
   });
 
-  test("that come while a summary is written wait for it", async () => {
+  test("wait while a summary is written", async () => {
     const slow = { ...NEVER, when: { last_user_contains: "Write a summary" } };
     await using runtime = await create(scripted([slow, YES]));
     await runToEnd(runtime, "One.");

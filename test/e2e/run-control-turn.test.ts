@@ -45,7 +45,7 @@ function expectWhole(events: readonly AnyEvent[], reason: string): void {
   expect(answered.toSorted()).toEqual(called.toSorted());
 }
 
-describe("8.5 a turn ends on every path, with exactly one end", () => {
+describe("a turn ends exactly once", () => {
   const failing = (error: object) => [{ error, repeat: true }];
   const once = { fallback: { models: [], retries: 0 } };
   const hooks = (event: string, command: string) => ({ hooks: { [event]: [{ command }] } });
@@ -233,10 +233,10 @@ describe("8.5 a turn ends on every path, with exactly one end", () => {
   });
 });
 
-describe("8.6 who stops reading does not hold up the turn", () => {
+describe("a reader that stops does not delay the turn", () => {
   const deltas = Array.from({ length: 50 }, (_, n) => `word${n} `);
 
-  test("a run that nobody reads ends by itself, and nothing of it is missing in the log", async () => {
+  test("a run without a reader ends by itself, and its log is complete", async () => {
     await using runtime = await create(scripted([{ deltas, every_ms: 2 }]));
     for await (const { data } of runtime.run(say("Go."))) if (data.type === "turn.started") break;
     await nextEvent(runtime, "turn.ended");
@@ -260,8 +260,8 @@ describe("8.6 who stops reading does not hold up the turn", () => {
   });
 });
 
-describe("8.7 one turn at a time", () => {
-  test("while one runs, everything that would meet it is busy and records nothing", async () => {
+describe("one turn at a time", () => {
+  test("during a turn, conflicting requests are refused as busy and record nothing", async () => {
     const yaml = scripted([{ delay_ms: 600_000, text: "Never." }], {}, {});
     await using runtime = await create(yaml);
     const running = runToEnd(runtime, "First.");
@@ -280,7 +280,7 @@ describe("8.7 one turn at a time", () => {
     await runtime.interrupt();
   });
 
-  test("of many that come at once one is taken", async () => {
+  test("one of many simultaneous requests is accepted", async () => {
     await using runtime = await create(scripted([{ delay_ms: 600_000, text: "Never." }]));
     const sent = await Promise.allSettled(
       Array.from({ length: 8 }, (_, n) => runtime.send(say(`${n}`))),
@@ -290,7 +290,7 @@ describe("8.7 one turn at a time", () => {
     expect((await runtime.transcript()).total).toBe(1);
   });
 
-  test("who has seen the end of a turn can begin the next one", async () => {
+  test("a client that has seen the end of a turn can start the next one", async () => {
     await using runtime = await create(scripted([DONE]));
     for (let n = 0; n < 20; n += 1)
       for await (const { data } of runtime.run(say(`${n}`)))
@@ -299,8 +299,8 @@ describe("8.7 one turn at a time", () => {
   });
 });
 
-describe("8.8 a history that is sent again", () => {
-  test("is recognised by its ids, whatever is in it", async () => {
+describe("a history that is sent again", () => {
+  test("is recognized by its ids, whatever it contains", async () => {
     await using runtime = await create(scripted([DONE]));
     const one = { message_id: "m1", content: "One." };
     await collect(runtime.run([one]));
@@ -314,7 +314,7 @@ describe("8.8 a history that is sent again", () => {
     ]);
   });
 
-  test("keeps its roles: nobody speaks for the assistant", async () => {
+  test("keeps its roles: a client cannot add messages of the assistant", async () => {
     const steps = [{ text: "Yes." }, { delay_ms: 600_000, text: "Never." }];
     await using runtime = await create(scripted(steps));
     await runToEnd(runtime, "One.");
@@ -332,8 +332,8 @@ describe("8.8 a history that is sent again", () => {
   });
 });
 
-describe("8.12 a snapshot taken at any moment", () => {
-  test("goes on in the events behind it without a word lost or said twice", async () => {
+describe("a snapshot taken at any moment", () => {
+  test("continues in the events behind it, nothing lost and nothing repeated", async () => {
     const deltas = Array.from({ length: 40 }, (_, n) => `<${n}>`);
     await using runtime = await create(scripted([{ deltas, every_ms: 3 }]));
     const running = runToEnd(runtime, "Go.");

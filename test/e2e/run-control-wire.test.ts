@@ -82,8 +82,8 @@ async function readEvents(
 
 const typeOf = ({ data }: SseEvent): string => JSON.parse(data).type;
 
-describe("8.3 what cannot be done", () => {
-  test("is 501 on the wire and the same fault in the client, also from inside the worker", async () => {
+describe("an unsupported request", () => {
+  test("is 501 over HTTP and the same fault in the client, also when the worker refuses it", async () => {
     const { session_id } = await gateway.host.create({ command: "true" });
     for (const view of ["snapshot", "tools", "toolsets", "models", "prompts", "skills", "queue"]) {
       const answer = await gateway.fetch(`/v1/sessions/${session_id}/${view}`);
@@ -107,7 +107,7 @@ describe("8.3 what cannot be done", () => {
   });
 });
 
-describe("8.4 bodies", () => {
+describe("request bodies", () => {
   /** Enough of each for the rest of it to be looked at. */
   const bodies: Partial<Record<OperationName, Record<string, unknown>>> = {
     "team.load": { source: inline(YAML) },
@@ -128,7 +128,7 @@ describe("8.4 bodies", () => {
   };
   const rows = Object.entries(agentOperations).filter(([, { http }]) => !http.startsWith("GET"));
 
-  test("an unknown field, what is no JSON and what is no object are 400 on every route, and do nothing", async () => {
+  test("an unknown field, invalid JSON and a value that is not an object are 400 on every route, without effect", async () => {
     await using runtime = await create();
     const { session_id } = runtime;
     const { events_tail } = await runtime.snapshot();
@@ -154,7 +154,7 @@ describe("8.4 bodies", () => {
     expect((await runtime.snapshot()).events_tail).toBe(events_tail);
   });
 
-  test("an empty request is {}, and every field comes back from the way through JSON as it was", () => {
+  test("an empty request is {}, and every field survives JSON unchanged", () => {
     expect(JSON.stringify(AgentCreate.parse({}))).toBe("{}");
     const whole: AgentCreate = AgentCreate.parse({
       source: { kind: "path", path: "/team.yaml" },
@@ -180,7 +180,7 @@ describe("8.4 bodies", () => {
     expect(AgentCreate.parse(JSON.parse(JSON.stringify(byTeam)))).toEqual(byTeam);
   });
 
-  test("keys are no field of anything, and nothing shows what a session was made with but its spec", async () => {
+  test("keys are not part of any answer; only the spec shows how a session was created", async () => {
     expect(await post("/v1/session/create", { source: inline(YAML), keys: { A: "b" } })).toEqual([
       400,
       "invalid_request",
@@ -198,8 +198,8 @@ describe("8.4 bodies", () => {
   });
 });
 
-describe("8.9 long streams", () => {
-  test("outlive the time that a request may take, and the turn is whole", async () => {
+describe("long streams", () => {
+  test("outlive the request timeout, and the turn is complete", async () => {
     await using runtime = await create();
     const events = await collect(runtime.run(say("Speak slowly.")));
     const [started] = eventsOf(events, "turn.started");
@@ -209,7 +209,7 @@ describe("8.9 long streams", () => {
     expect(eventsOf(events, "message.end")[0]?.text).toBe("word ".repeat(20));
   });
 
-  test("a line is as long as it is", async () => {
+  test("carry lines of any length", async () => {
     await using runtime = await create();
     const events = await collect(runtime.run(say("Say much.")));
     expect(eventsOf(events, "message.end")[0]?.text).toBe(BIG);
@@ -218,8 +218,8 @@ describe("8.9 long streams", () => {
   });
 });
 
-describe("8.10 a client that goes away", () => {
-  test("does not stop the run; an interrupt does", async () => {
+describe("a client that disconnects or stops reading", () => {
+  test("does not stop the run by disconnecting; an interrupt does", async () => {
     await using runtime = await create();
     const ending = new AbortController();
     const answer = await gateway.fetch("/v1/session/run", {
@@ -239,7 +239,7 @@ describe("8.10 a client that goes away", () => {
     expect(await gateway.get("session.interrupt", { session_id })).toEqual({ signalled: 0 });
   });
 
-  test("8.6 nor does one that has stopped reading", async () => {
+  test("does not stop the run by not reading, and misses nothing when it reads again", async () => {
     await using runtime = await create();
     const { session_id } = runtime;
     // Nothing of these bodies is ever taken.
@@ -261,11 +261,11 @@ describe("8.10 a client that goes away", () => {
   });
 });
 
-describe("8.11 events", () => {
+describe("events", () => {
   const path = (runtime: Runtime, query: string) =>
     `/v1/sessions/${runtime.session_id}/events?${query}`;
 
-  test("go on behind the one that was seen last, each exactly once, by the query and by the header", async () => {
+  test("continue after the last seen event, each exactly once, by query and by header", async () => {
     await using runtime = await create();
     await collect(runtime.run(say("Hello.")));
     const all: StreamItem<AnyEvent>[] = await Array.fromAsync(runtime.events({ follow: false }));
@@ -286,7 +286,7 @@ describe("8.11 events", () => {
     expect(ids).toEqual(all.map(({ id }) => Number(id)).filter((id) => id > Number(middle?.id)));
   });
 
-  test("since the tail are only what comes; since what is no place of the log are refused", async () => {
+  test("since the tail are only new events; an offset that is not in the log is refused", async () => {
     await using runtime = await create();
     await collect(runtime.run(say("Hello.")));
     const { events_tail } = await runtime.snapshot();
@@ -305,7 +305,7 @@ describe("8.11 events", () => {
     }
   });
 
-  test("of a session that is removed end, and then it is not found", async () => {
+  test("of a purged session end, and the session is not found afterwards", async () => {
     await using runtime = await create();
     const { session_id } = runtime;
     const reading = readEvents(await gateway.fetch(path(runtime, "since=0")));
@@ -321,8 +321,8 @@ describe("8.11 events", () => {
   });
 });
 
-describe("8.12 a snapshot over the wire", () => {
-  test("and the events behind it are the whole, wherever it was taken", async () => {
+describe("a snapshot over HTTP", () => {
+  test("and the events behind it are complete, whenever it was taken", async () => {
     await using runtime = await create();
     await startTurn(runtime, "slowly");
     const looks: { readonly text: string; readonly tail: number }[] = [];
@@ -344,8 +344,8 @@ describe("8.12 a snapshot over the wire", () => {
   });
 });
 
-describe("8.13 heartbeats", () => {
-  test("come between frames and never inside one, whatever comes when", async () => {
+describe("heartbeats", () => {
+  test("come between frames and never inside a frame", async () => {
     const script = fc.array(
       fc.oneof(
         fc.record({ say: fc.string({ unit: "binary", maxLength: 50 }) }),
@@ -385,8 +385,8 @@ describe("8.13 heartbeats", () => {
   });
 });
 
-describe("8.14 answers over the wire", () => {
-  test("that are none are 400, that nobody waits for are 409, and the first one that fits counts", async () => {
+describe("answers over HTTP", () => {
+  test("that are invalid are 400, without a pending question 409, and the first valid one counts", async () => {
     await using runtime = await create();
     const path = `/v1/sessions/${runtime.session_id}/resume`;
     expect(await post(path, { approval_id: "apr_x", decision: "approve" })).toEqual([
@@ -422,8 +422,8 @@ describe("8.14 answers over the wire", () => {
   });
 });
 
-describe("8.19 messages over the wire", () => {
-  test("202 when they are taken, 409 when they meet a turn or none, 400 when they are none", async () => {
+describe("messages over HTTP", () => {
+  test("are 202 when accepted, 409 when the agent is in the wrong state, 400 when invalid", async () => {
     await using runtime = await create();
     const path = (route: string) => `/v1/sessions/${runtime.session_id}/${route}`;
     for (const route of ["messages", "steer", "followup"])
@@ -463,7 +463,7 @@ describe("8.19 messages over the wire", () => {
     expect((await runtime.transcript()).total).toBe(1);
   });
 
-  test("a full queue is 429 and says when to come again; its key is free then", async () => {
+  test("to a full queue are 429 with Retry-After, and the key can be used again", async () => {
     await using runtime = await create();
     const path = `/v1/sessions/${runtime.session_id}/steer`;
     await startTurn(runtime, "Go.");
@@ -481,7 +481,7 @@ describe("8.19 messages over the wire", () => {
     await runtime.interrupt();
   });
 
-  test("a busy one says so with Retry-After too", async () => {
+  test("to a busy agent are refused with Retry-After too", async () => {
     await using runtime = await create();
     await startTurn(runtime, "Go.");
     const answer = await send(

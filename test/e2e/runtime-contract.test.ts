@@ -71,8 +71,8 @@ describe.each(Object.entries(places))("a runtime: %s", (_name, open) => {
   const create = (): Promise<Runtime> =>
     place.backend.create({ source: inline(TEAM), working_dir: place.workDir });
 
-  describe("8.1", () => {
-    test("the current agent has a name, and its card has the same", async () => {
+  describe("the basics", () => {
+    test("the current agent has a name, and its card has the same name", async () => {
       await using runtime = await create();
       expect(await runtime.currentAgent()).toMatchObject({
         name: "root",
@@ -82,7 +82,7 @@ describe.each(Object.entries(places))("a runtime: %s", (_name, open) => {
       expect((await runtime.snapshot()).agent).toBe("root");
     });
 
-    test("an agent that the team has goes on, and one that it has not is refused", async () => {
+    test("an agent of the team can become the current one; an unknown agent is refused", async () => {
       await using runtime = await create();
       await expect(runtime.setCurrentAgent("nobody")).rejects.toMatchObject({
         code: "invalid_request",
@@ -94,7 +94,7 @@ describe.each(Object.entries(places))("a runtime: %s", (_name, open) => {
       expect(eventsOf(events, "message.end")[0]).toMatchObject({ agent: "other" });
     });
 
-    test("tools are listed with their schemas, toolsets with how they are", async () => {
+    test("tools are listed with their schemas, toolsets with their state", async () => {
       await using runtime = await create();
       const tools = await runtime.tools();
       expect(tools.map(({ name }) => name)).toEqual(
@@ -138,7 +138,7 @@ describe.each(Object.entries(places))("a runtime: %s", (_name, open) => {
       });
     });
 
-    test("an answer that nobody waits for is refused at once", async () => {
+    test("an answer without a pending question is refused at once", async () => {
       await using runtime = await create();
       const none = { code: "nothing_pending" };
       await expect(
@@ -150,7 +150,7 @@ describe.each(Object.entries(places))("a runtime: %s", (_name, open) => {
       expect(await runtime.interrupt()).toBe(false);
     });
 
-    test("closing it twice is closing it once", async () => {
+    test("closing it again has no effect", async () => {
       const runtime = await create();
       await runtime[Symbol.asyncDispose]();
       await runtime[Symbol.asyncDispose]();
