@@ -81,7 +81,8 @@ function settle(dir: string, record: SessionRecord, deps: RecoveryDeps): Session
     ...record,
     state,
     exited_at: record.exited_at ?? at,
-    tail: output.tail,
+    // An exit knows how much was printed, also where the disk had no room for it.
+    tail: Math.max(output.tail, state.kind === "exited" ? state.tail : 0),
     first_offset: output.first,
     events_tail: events.tail,
     disk_bytes: output.bytes + events.bytes,

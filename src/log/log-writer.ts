@@ -54,6 +54,11 @@ export interface LogWriter extends Disposable {
   append(channel: number, bytes: Uint8Array): number;
   /** The next `count` bytes are lost. The tail passes them once a marker could be written. */
   skip(count: number): void;
+  /**
+   * From now on the tail passes skipped bytes at once: for the end of a log, which a disk that stays full must not make look
+   * shorter than it was. A reader that is told this tail meets a gap there, with or without the marker.
+   */
+  concede(): void;
   /** Tries again to write the marker of skipped bytes; false while it is still owed. */
   settle(): boolean;
   /** Notes a fact at the tail; false when it could not be written. */
@@ -78,6 +83,7 @@ class FileLogWriter implements LogWriter {
   #tail: number;
   /** Skipped bytes for which no marker could be written yet. */
   #owed = 0;
+  #hasConceded = false;
   #lostBytes = 0;
   #replacements = 0;
   #fault: LogFault | undefined;
@@ -100,7 +106,7 @@ class FileLogWriter implements LogWriter {
   }
 
   get tail(): number {
-    return this.#tail;
+    return this.#hasConceded ? this.#tail + this.#owed : this.#tail;
   }
 
   get first(): number {
@@ -145,6 +151,10 @@ class FileLogWriter implements LogWriter {
     this.#lostBytes += count;
     // The first is always tried: a hole needs no room and can be made where bytes could not.
     if (isFirst || !this.#isTooSoon()) this.settle();
+  }
+
+  concede(): void {
+    this.#hasConceded = true;
   }
 
   settle(): boolean {

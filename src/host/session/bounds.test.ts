@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { limits } from "#contract/limits.ts";
 import { FullDisk } from "#host/testing/full-disk.ts";
 import { openTestSessions, readEvents, readOutput } from "#host/testing/open-test-sessions.ts";
+import { openLogFiles } from "#log/log-files.ts";
 import { openLogWriter } from "#log/log-writer.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { SeenIds } from "./seen-ids.ts";
@@ -110,4 +111,24 @@ test("a child that nobody can end is hung up on and named, and the session has e
     final: true,
     survivors: [survivor],
   });
+});
+
+test("an exit on a full disk counts all that was printed, and what found no room is a gap", async () => {
+  const disk = new FullDisk();
+  await using host = openTestSessions({ logIo: disk.io });
+  const { session, child } = await host.open();
+  child.print("kept");
+  disk.room = 0;
+  child.print("lost ");
+  child.print("and lost");
+  child.exit({ exit_code: 3, signal: null });
+  const printed = "keptlost and lost".length;
+  expect(session.view().state).toMatchObject({ kind: "exited", exit_code: 3, tail: printed });
+  expect(session.view()).toMatchObject({ tail: printed, log_fault: { lost_bytes: 13 } });
+  using source = openLogFiles(join(session.dir, "output"));
+  expect(source.read(4, { limit: 100, tail: printed })).toEqual({ kind: "gap", from: 4, to: 17 });
+  child.finish();
+  // A host that ends before there is room knows as much.
+  const { sessions: next } = await host.reopen();
+  expect(next.get(session.id).view()).toMatchObject({ tail: printed, state: { tail: printed } });
 });

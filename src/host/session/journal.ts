@@ -140,6 +140,11 @@ export class Journal {
     return this.#logs?.settle() ?? true;
   }
 
+  /** The output has an end now: what found no room is a gap before it, also while the disk stays full. */
+  concede(): void {
+    this.#logs?.concede();
+  }
+
   /** Where the next event's line begins. */
   get nextEvent(): number {
     return this.#logs?.nextEvent ?? this.eventsTail;

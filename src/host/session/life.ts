@@ -194,6 +194,7 @@ export class Life implements Disposable {
     this.#lifetime[Symbol.dispose]();
     this.#deps.ended();
     journal.settle();
+    journal.concede();
     const { reason, detail } = this.#closing ?? why;
     const touched = clock.now() - (clock.monotonic() - this.touchedAt);
     keeper.happen(

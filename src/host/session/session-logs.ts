@@ -138,6 +138,12 @@ export class SessionLogs implements Disposable {
     return isSettled;
   }
 
+  /** All that was printed counts from now on, also what found no room. */
+  concede(): void {
+    this.#output.concede();
+    this.#deps.moved();
+  }
+
   /** False while somebody holds the rest of lines: what comes behind them waits for that alone. */
   get canSettle(): boolean {
     return !this.#isHeld;
