@@ -33,8 +33,8 @@ export function checkFreeDescriptors(): void {
   } catch (error) {
     if (!isErrno(error, "EMFILE", "ENFILE")) throw error;
     throw new Fault(
-      "spawn_failed",
-      "the host has no file descriptors left to start it with; close some sessions first",
+      "overloaded",
+      "the host has no file descriptors left to start it with; try again, or close some sessions first",
       { details: { errno: errnoOf(error) }, cause: error },
     );
   }

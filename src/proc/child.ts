@@ -121,7 +121,7 @@ export interface ReservedMark {
 export interface Spawner {
   /** The mark of a child that is about to be spawned, to be written down first; undefined where there are no marks. */
   reserveMark?(): ReservedMark | undefined;
-  /** Throws `spawn_failed` with the errno in its details, or `unsupported_os`. */
+  /** Throws `spawn_failed`, or `overloaded` for want of a resource, with the errno in the details; or `unsupported_os`. */
   spawn(spec: ChildSpec, listener: ChildListener): Promise<Child> | Child;
   /** Ends what is still running of sessions whose host died; answers what could not be ended. */
   endLeftovers(leftovers: readonly Leftover[]): Promise<readonly Survivor[]>;

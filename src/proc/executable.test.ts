@@ -172,4 +172,8 @@ describe("a failed spawn", () => {
     });
     expect(spawnFault("x", "EWEIRD").message).toBe('cannot run "x": EWEIRD');
   });
+
+  test.each(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"])("by %s may be tried again", (errno) => {
+    expect(spawnFault("x", errno)).toMatchObject({ code: "overloaded", details: { errno } });
+  });
 });

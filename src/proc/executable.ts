@@ -81,6 +81,9 @@ const sentences: Readonly<Record<string, string>> = {
   ENOMEM: "there is not enough memory",
 };
 
+/** Nothing is wrong with the program: it may start in a moment. */
+const SCARCE = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]);
+
 export function spawnFault(name: string, errno: string, cause?: unknown): Fault {
   return createFault({ program: name, errno }, sentences[errno] ?? errno, cause);
 }
@@ -91,7 +94,8 @@ function createFault(
   cause?: unknown,
 ): Fault {
   const message = `cannot run ${JSON.stringify(details.program)}: ${sentence}`;
-  return new Fault("spawn_failed", message, { details, cause });
+  const code = SCARCE.has(details.errno) ? "overloaded" : "spawn_failed";
+  return new Fault(code, message, { details, cause });
 }
 
 /** Throws `spawn_failed` for what no program can be given: C ends a text at NUL, and a variable's name at "=". */

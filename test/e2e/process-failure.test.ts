@@ -61,7 +61,7 @@ test("a host that is out of descriptors says so at every step, keeps none and wo
       setLimit(host.pid, soft);
       if (said instanceof Error) {
         expect(said).toMatchObject({
-          code: "spawn_failed",
+          code: "overloaded",
           message: expect.stringContaining("no file descriptors"),
           details: { errno: "EMFILE" },
         });

@@ -63,6 +63,7 @@ class Worker {
       refuse(request, "team_invalid", "no key for openai");
       process.exit(0);
     }
+    if (spec?.agent === "killed") process.kill(process.pid, "SIGKILL");
     if (spec?.agent === "silent") fail("it would not start");
     this.#keys = keys;
     if (spec !== undefined) {

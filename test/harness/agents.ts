@@ -23,6 +23,10 @@ export const TEAM = `agents:
     model: openai/gpt-4o
     description: Ends.
     instruction: End.
+  killed:
+    model: openai/gpt-4o
+    description: Ends.
+    instruction: End.
 `;
 export const inline = { kind: "inline", yaml: TEAM } as const;
 

@@ -48,6 +48,7 @@ test("an agent that does not begin leaves nothing behind", async () => {
   for (const [agent_name, code, message] of [
     ["broken", "team_invalid", "no key for openai"],
     ["silent", "spawn_failed", "it would not start"],
+    ["killed", "overloaded", "killed by SIGKILL before it began; try again"],
   ] as const) {
     await expect(create(agents, { agent_name })).rejects.toMatchObject({
       code,
@@ -168,7 +169,7 @@ test("what the log tells needs no worker, and what only a worker knows brings it
     total: 2,
   });
   expect(await operations["agent.team"]({ session_id })).toMatchObject({
-    agent_names: ["root", "broken", "silent"],
+    agent_names: ["root", "broken", "silent", "killed"],
     default_agent: "root",
   });
   expect(await isEnded()).toBe(true);

@@ -176,6 +176,15 @@ function neverAnswered({ output, session }: SessionFeed): Fault {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const said = lines.findLast((line) => line.startsWith("reins: ")) ?? lines.at(-1);
   const why = said === undefined ? "" : `: ${said.replace(/^reins: /, "")}`;
+  const details = { session_id: session.session_id };
+  const signal = session.state.kind === "exited" ? session.state.signal : null;
+  // Killed from outside, as the kernel does when memory is short: nothing is wrong with what was asked for.
+  if (signal !== null && said === undefined)
+    return new Fault(
+      "overloaded",
+      `the agent's worker was killed by ${signal} before it began; try again in a moment`,
+      { details: { ...details, signal } },
+    );
   const message = `the agent's worker ended before it began${why}`.slice(0, limits.detail_chars);
-  return new Fault("spawn_failed", message, { details: { session_id: session.session_id } });
+  return new Fault("spawn_failed", message, { details });
 }

@@ -122,7 +122,7 @@ describe.each(modes)("on $mode", ({ size, cgroups }) => {
         await made.heard.untilFinal();
       } catch (error) {
         failures += 1;
-        expect(error).toMatchObject({ code: "spawn_failed", details: { errno: "EMFILE" } });
+        expect(error).toMatchObject({ code: "overloaded", details: { errno: "EMFILE" } });
       }
       expect(await host.ask({ op: "release" })).toBe(usual);
     }
