@@ -10,7 +10,7 @@ import { buildInstruction } from "./team/instruction.ts";
 import { type PromptFile, readPromptFiles } from "./team/prompt-files.ts";
 import type { AgentDefinition, Team, ToolsetType } from "./team/team.ts";
 import { Toolbox, type ToolboxEntry } from "./toolbox.ts";
-import { createToolset } from "./toolsets/create-toolset.ts";
+import { createToolset, type ToolsetDeps } from "./toolsets/create-toolset.ts";
 import { createSkillsToolset } from "./toolsets/read-skill.ts";
 import type { TurnHooks } from "./turn/hooks.ts";
 import type { Cast, Emit } from "./turn/stage.ts";
@@ -99,7 +99,8 @@ function chainOf(definition: AgentDefinition, overrides: ModelOverrides, models:
 function openPlayer(definition: AgentDefinition, deps: CastingDeps): Player {
   const { ports, team, spec, fold, models, emit } = deps;
   const emitAs: Emit = (body) => emit({ ...body, agent: definition.name });
-  const toolbox = new Toolbox(openToolsets(definition, deps), emitAs);
+  const hasTool = (name: string) => toolbox.find(name) !== undefined;
+  const toolbox: Toolbox = new Toolbox(openToolsets(definition, deps, hasTool), emitAs);
   let promptFiles: readonly PromptFile[] = [];
   const { work_dir } = spec;
   const is_git = isInGit(work_dir);
@@ -132,10 +133,14 @@ function openPlayer(definition: AgentDefinition, deps: CastingDeps): Player {
   return { cast, ready };
 }
 
-function openToolsets(definition: AgentDefinition, deps: CastingDeps): ToolboxEntry[] {
+function openToolsets(
+  definition: AgentDefinition,
+  deps: CastingDeps,
+  hasTool: ToolsetDeps["hasTool"],
+): ToolboxEntry[] {
   const { ports, spec, fold, team } = deps;
   const { work_dir } = spec;
-  const common = { ...ports, work_dir, memory: ports.openMemory(team.name) };
+  const common = { ...ports, hasTool, work_dir, memory: ports.openMemory(team.name) };
   const entries = definition.toolsets
     .filter(({ type }) => type !== "background_agents")
     .map((config) => {

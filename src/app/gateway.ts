@@ -176,7 +176,7 @@ interface Parts extends GatewayDeps {
 }
 
 /** Who asks over the network is somewhere else, and has tools of its own for files. */
-const FROM_AFAR = { requireWorkdir: true, hasFileTool: false };
+const FROM_AFAR = { requireWorkdir: true };
 
 function createGatewayOperations(parts: Parts, caller: Caller): GatewayOperations {
   const { store } = parts;

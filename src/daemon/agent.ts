@@ -181,7 +181,7 @@ function openPorts(options: WorkerOptions, { log, stack, output }: Opening): Age
   // Their code, threads and connections come with the first tool that needs them.
   const getDeps = openOnce(async () => {
     const { openToolDeps } = await import("./tool-deps.ts");
-    return openToolDeps({ ...options, log, hasFileTool: true }, stack);
+    return openToolDeps({ ...options, log }, stack);
   });
   const caller = describeCaller(options, env);
   const { sessions } = locateDataDir(dataDir);

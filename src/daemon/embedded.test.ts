@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
@@ -52,6 +52,25 @@ test("commands run on the host of the data directory, without the keys", async (
   expect(result).toMatchObject({ is_error: false });
   expect(result?.output).toContain(dir.path);
   expect(result?.output).toContain(`[][][plain][${host.dataDir}]`);
+});
+
+test("an agent is pointed to read_file only when it has that tool", async () => {
+  await using host = await openTestHost();
+  using dir = openTempDir();
+  writeFileSync(join(dir.path, "notes"), "body");
+  const options = { work_dir: dir.path, data_dir: host.dataDir, tools: "host" } as const;
+  await using backend = openEmbedded(options);
+  const noteFor = async (...more: readonly object[]) => {
+    const toolsets = [{ type: "shell" }, ...more];
+    const source = inline(scripted(calls("execute", { command: "cat notes" }), { toolsets }));
+    await using runtime = await backend.create({ source, ...autonomous });
+    const [result] = eventsOf(await runToEnd(runtime, "Run it."), "tool.result");
+    expect(result?.output).toContain("body");
+    return result?.output.includes("read_file");
+  };
+  expect(await noteFor()).toBe(false);
+  expect(await noteFor({ type: "filesystem", tools: ["write_file"] })).toBe(false);
+  expect(await noteFor({ type: "filesystem" })).toBe(true);
 });
 
 test("what a team remembers is there for the next process", async () => {

@@ -91,7 +91,7 @@ function openHostTools({ work_dir, dataDir, env, log }: Place, stack: AsyncDispo
     const { openToolDeps } = await import("./tool-deps.ts");
     const { createTools } = await import("#app/tools.ts");
     const command = [process.execPath, join(findOwnPackage()?.path ?? ".", "bin", "reins")];
-    const deps = openToolDeps({ dataDir, command, env, log, hasFileTool: true }, stack);
+    const deps = openToolDeps({ dataDir, command, env, log }, stack);
     return createTools(deps, {
       user_id: undefined,
       token_id: undefined,

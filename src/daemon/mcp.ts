@@ -32,7 +32,7 @@ export async function runMcp(options: McpOptions): Promise<void> {
   if (owner !== undefined) checkOwner(owner);
   const log = createStderrLogger(options.stderr);
   await using stack = new AsyncDisposableStack();
-  const deps = openToolDeps({ ...options, log, hasFileTool: false }, stack);
+  const deps = openToolDeps({ ...options, log }, stack);
   // `reins` inside a command finds this host; the rest of our names is the host's to set.
   const env = { ...withoutMarks(options.env), REINS_HOME: options.dataDir };
   const caller = { ...options.caller, env };

@@ -48,6 +48,7 @@ const nothing: ToolsetDeps = {
   version: "",
   // As above.
   tools: {} as ToolsetDeps["tools"],
+  hasTool: unused,
   memory: { add: unused, search: unused, list: unused, count: unused, remove: unused },
   restored: undefined,
 };

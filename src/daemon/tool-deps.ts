@@ -18,8 +18,6 @@ export interface ToolDepsOptions {
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Logger;
-  /** Whether the model also has a tool that reads files. */
-  readonly hasFileTool: boolean;
 }
 
 /** How soon after a host has gone the next is asked for what somebody waits for. */
@@ -29,7 +27,7 @@ const LINGER_MS = 2000;
 /** What the tools for models need, in a process that speaks to the host of this machine itself. */
 export function openToolDeps(options: ToolDepsOptions, stack: AsyncDisposableStack): ToolDeps {
   const dir = openDataDir(options.dataDir);
-  const { command, env, log, hasFileTool } = options;
+  const { command, env, log } = options;
   const clock = systemClock;
   let reconnect: Disposable | undefined;
   stack.defer(() => reconnect?.[Symbol.dispose]());
@@ -56,6 +54,5 @@ export function openToolDeps(options: ToolDepsOptions, stack: AsyncDisposableSta
     requireWorkdir: false,
     defaultWaitMs:
       readConfig(join(dir.path, "config.yaml")).execute_wait_ms ?? limits.execute_wait_ms,
-    hasFileTool,
   };
 }

@@ -167,6 +167,10 @@ test("a dry run says what is in a team and leaves nothing", async () => {
   expect(await empty.run(["run", "team.yaml", "--dry-run", "--agent", "x"])).toMatchObject({
     code: 2,
   });
+  for (const how of [["--dry-run"], ["--exec", "Hello"]]) {
+    const run = await empty.ask(["run", "team.yaml", ...how, "--prompt-file", "no-such-file.md"]);
+    expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining("no-such-file.md") });
+  }
   expect(existsSync(empty.home)).toBe(false);
 });
 

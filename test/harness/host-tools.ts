@@ -30,7 +30,6 @@ export async function openHostTools(): Promise<HostTools> {
     patterns: stack.use(openPatterns()),
     clock: systemClock,
     requireWorkdir: false,
-    hasFileTool: true,
   };
   const env = { ...callerEnvironment(), HOME: workDir };
   const caller = createTestCaller({ work_dir: workDir, env, process_owner: "agent one" });

@@ -7,7 +7,7 @@ import { openPatterns } from "#app/read/patterns.ts";
 import { systemClock } from "#base/clock.ts";
 import { parseRequest } from "#contract/parse.ts";
 import { processTools } from "#contract/tools/process-tools.ts";
-import type { ToolInput, ToolOutput } from "#contract/tools/tools.ts";
+import type { ToolInput, ToolOptions, ToolOutput } from "#contract/tools/tools.ts";
 import { anyPlaces, createTestCaller } from "./caller.ts";
 import type { TestHost } from "./host.ts";
 
@@ -18,7 +18,7 @@ export interface TestTools {
   call<N extends Name>(
     name: N,
     input: Readonly<Record<string, unknown>>,
-    options?: { readonly signal?: AbortSignal },
+    options?: ToolOptions,
   ): Promise<ToolOutput<N>>;
   execute(
     command: string,
@@ -44,7 +44,6 @@ export function openTestTools(host: TestHost, setting: ToolsSetting = {}): TestT
       clock: systemClock,
       places: anyPlaces,
       requireWorkdir: false,
-      hasFileTool: false,
       ...setting.deps,
     },
     createTestCaller(setting.caller),

@@ -38,6 +38,7 @@ function open(setting: Settings) {
       version: "1",
       // Nothing is called here.
       tools: {} as Tools,
+      hasTool: () => false,
       memory: {} as MemoryStore,
       restored: undefined,
     },
@@ -147,6 +148,7 @@ test("a toolset works in the directory that it was given", async () => {
       log: silentLogger,
       version: "1",
       tools: {} as Tools, // Of no use to it.
+      hasTool: () => false,
       memory: {} as MemoryStore, // Of no use to it.
       restored: undefined,
     },

@@ -27,6 +27,8 @@ export interface ToolsetDeps {
   readonly version: string;
   /** Of the host, for this agent. */
   readonly tools: Tools;
+  /** Whether the agent has a tool of this name, from whichever toolset. */
+  readonly hasTool: (name: string) => boolean;
   /** Of this team. */
   readonly memory: MemoryStore;
   /** How `fetch` finds addresses; absent = as the system does. */

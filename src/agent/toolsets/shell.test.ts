@@ -24,7 +24,12 @@ afterAll(() => stack.disposeAsync());
 function open(timeout_ms?: number, tools: Partial<Tools> = {}) {
   return createShellToolset(
     { type: "shell", name: "shell", tools: undefined, instruction: undefined, timeout_ms },
-    { tools: { ...world.tools, ...tools }, clock: systemClock, log: silentLogger },
+    {
+      tools: { ...world.tools, ...tools },
+      clock: systemClock,
+      log: silentLogger,
+      hasTool: () => false,
+    },
   );
 }
 

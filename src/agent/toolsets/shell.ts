@@ -19,6 +19,8 @@ export interface ShellDeps {
   readonly tools: Tools;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Whether the agent has a tool of this name. */
+  readonly hasTool: (name: string) => boolean;
 }
 
 /** A command that ends sooner has nothing to say in between. */
@@ -107,7 +109,8 @@ async function execute(
     reporting = reportOutput(deps, { process_id: id, report: context.report }, over.signal);
   };
   try {
-    const result = await deps.tools.execute(input, { signal, onStarted });
+    const hasFileTool = deps.hasTool("read_file");
+    const result = await deps.tools.execute(input, { signal, onStarted, hasFileTool });
     if (!signal.aborted) return sayProcess(result);
   } catch (error) {
     if (!signal.aborted) throw error;

@@ -22,9 +22,10 @@ interface Asked {
   readonly input: Input;
   readonly signal: AbortSignal | undefined;
   readonly onStarted: ToolOptions["onStarted"] | undefined;
+  readonly hasFileTool: boolean;
 }
 
-interface Run {
+interface Run extends Pick<Asked, "hasFileTool"> {
   readonly input: Input;
   readonly plan: CommandPlan;
   readonly wait_ms: number;
@@ -42,7 +43,7 @@ interface Run {
 export async function execute(
   deps: ProcessDeps,
   caller: Caller,
-  { input, signal, onStarted }: Asked,
+  { input, signal, onStarted, hasFileTool }: Asked,
 ): Promise<ProcessResult> {
   const plan = planCommand(input.command);
   const wait_ms = input.timeout ?? deps.defaultWaitMs ?? limits.execute_wait_ms;
@@ -59,7 +60,7 @@ export async function execute(
   });
   deps.onStarted?.(session);
   onStarted?.(session.session_id);
-  const run: Run = { input, plan, wait_ms, isBackground, session };
+  const run: Run = { input, plan, wait_ms, isBackground, session, hasFileTool };
   if (isBackground && isLive(session)) return describeStarted(deps, run);
   return await follow(deps, caller, { run, signal });
 }
@@ -81,7 +82,7 @@ async function follow(
   }
   using feed = await deps.feeds.open(session_id);
   const draft = readProcess(feed, { clock: deps.clock });
-  const notes = [...draft.notes, ...describeHabits(deps, run)];
+  const notes = [...draft.notes, ...describeHabits(run)];
   if (!draft.running) {
     const mayHaveLeft = run.plan.leavesChildren || isHeld(feed.session);
     const left = mayHaveLeft ? await countTree(deps, session_id) : 0;
@@ -146,7 +147,7 @@ function describePromotion({ isBackground }: CommandPlan): string[] {
   return ["the & at its end was removed and it runs in the background, where it can be followed"];
 }
 
-function describeHabits({ hasFileTool }: ProcessDeps, { input, plan }: Run): string[] {
+function describeHabits({ input, plan, hasFileTool }: Run): string[] {
   const dump = hasFileTool && dumpsFile(input.command);
   return [
     ...describePromotion(plan),

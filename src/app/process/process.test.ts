@@ -45,15 +45,16 @@ test("output that cannot be read is said beside what became of the command", asy
 
 test("notes stand beside each other, and a file tool is named only to who has one", async () => {
   using dir = openTempDir();
-  using reader = openTestTools(host, { deps: { hasFileTool: true } });
+  const reader = (command: string, more: object) =>
+    tools.call("execute", { command, timeout: "20s", ...more }, { hasFileTool: true });
   await tools.execute("echo body > f; echo two > g", { workdir: dir.path });
   const workdir = { workdir: dir.path };
-  const dump = await reader.execute("cat f", workdir);
+  const dump = await reader("cat f", workdir);
   expect(dump).toMatchObject({ output: "body\n" });
   expect(dump.note).toContain("read_file");
   expect(await tools.execute("cat f", workdir)).not.toHaveProperty("note");
-  expect(await reader.execute("cat <<X > f\nx\nX", workdir)).not.toHaveProperty("note");
-  const late = await reader.execute("mkfifo p && cat p", { ...workdir, timeout: "300ms" });
+  expect(await reader("cat <<X > f\nx\nX", workdir)).not.toHaveProperty("note");
+  const late = await reader("mkfifo p && cat p", { ...workdir, timeout: "300ms" });
   expect(late.note?.split("; ")).toHaveLength(2);
   expect(late.note).toContain("read_file");
   expect(late.note).toContain("goes on");

@@ -21,8 +21,8 @@ export type ProcessTools = Pick<
 /** Processes as models see them. Each is a session, which people see as well. */
 export function createProcessTools(deps: ProcessDeps, caller: Caller): ProcessTools {
   return {
-    execute: (input, { signal, onStarted } = {}) =>
-      execute(deps, caller, { input, signal, onStarted }),
+    execute: (input, { signal, onStarted, hasFileTool = false } = {}) =>
+      execute(deps, caller, { input, signal, onStarted, hasFileTool }),
     process_output: (input, { signal } = {}) => readOutput(deps, caller, { input, signal }),
     process_wait: (input, { signal } = {}) => waitForEnd(deps, caller, { input, signal }),
     process_list: (input) => listProcesses(deps, caller, input),

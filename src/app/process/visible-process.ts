@@ -18,8 +18,6 @@ export interface ProcessDeps {
   readonly places: Pick<Places, "hasWorkspace">;
   /** Callers from afar have no directory of their own here, so they say one. */
   readonly requireWorkdir: boolean;
-  /** Whether the caller's model also has a tool that reads files. */
-  readonly hasFileTool: boolean;
   /** Whether stdout and stderr of what is started are two channels: for who passes them on, each to its own. */
   readonly keepsApart?: boolean | undefined;
   /** How long `execute` waits that is not told; absent = `limits.execute_wait_ms`. */

@@ -24,7 +24,6 @@ export function openLocalTools(
       clock: systemClock,
       places: localPlaces,
       requireWorkdir: false,
-      hasFileTool: false,
       keepsApart: true,
       onStarted,
     },

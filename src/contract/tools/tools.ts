@@ -20,6 +20,8 @@ export interface ToolOptions {
   readonly signal?: AbortSignal;
   /** Hears the id of what the call has started, before anything is waited for. */
   readonly onStarted?: (sessionId: string) => void;
+  /** Whether the model that calls also has `read_file`, which it may then be pointed to. */
+  readonly hasFileTool?: boolean;
 }
 
 /** One handler for each tool. What is refused is a Fault; who serves models makes a result of it. */
