@@ -91,7 +91,10 @@ export class Terminals implements AsyncIterable<TerminalsEvent>, AsyncDisposable
     return (await this.#ask("terminal.attach", request)) as ServerPayload<"terminal.attached">;
   }
 
-  /** Not acknowledged: what is refused comes as `terminal.error`. The same `input_id` is applied once. */
+  /**
+   * Not acknowledged: what is refused comes as `terminal.error`. The same `input_id` is applied once while it is among
+   * the last 1,024 of the session (`limits.input_ids_remembered`); an older one is typed again.
+   */
   write(
     session_id: string,
     data: string | Uint8Array,

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";
+import { limits } from "#contract/limits.ts";
 import { listFiles, readFile, root } from "./sources.ts";
 
 const pages = listFiles("*.md", "docs/**/*.md");
@@ -120,3 +121,9 @@ function fromPage(page: string, link: string): string {
 function exists(path: string): boolean {
   return path.includes("*") ? listFiles(path).length > 0 : existsSync(join(root, path));
 }
+
+test("the docs say how many input ids a session remembers", () => {
+  const most = limits.input_ids_remembered.toLocaleString("en-US");
+  for (const page of ["docs/api.md", "docs/embed-client.md", "docs/protocol.md"])
+    expect([page, readFile(page).includes(`last ${most}`)]).toEqual([page, true]);
+});

@@ -2,6 +2,7 @@ import { existsSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tools } from "#contract/tools/tools.ts";
+import { readFile } from "#test/arch/sources.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { keepReins } from "#test/harness/kept-reins.ts";
 import { type Era, openStdioMcp, textOf } from "#test/harness/mcp.ts";
@@ -27,6 +28,9 @@ test.each(eras)("a client of the %s protocol lists and calls every tool", async 
     exit_code: 0,
     running: false,
   });
+  const { output } = await mcp.call("execute", { command: "env | grep -o ^REINS_[A-Z_]* | sort" });
+  const documented = new Set(readFile("docs/mcp.md").match(/(?<=`)REINS_[A-Z_]+(?=[=`])/g));
+  expect(output.trim().split("\n")).toEqual([...documented].sort());
   const { background_process_id: process_id = "" } = await mcp.call("execute", {
     command: "read line; echo got $line; exit 3",
     tty: true,

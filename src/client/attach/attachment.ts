@@ -133,7 +133,10 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
     return this.#events[Symbol.asyncIterator]();
   }
 
-  /** Settles when the session has taken it. It is applied once, through cuts; so is the same id written again. */
+  /**
+   * Settles when the session has taken it. It is applied once, through cuts; so is the same id written again while it
+   * is among the last 1,024 of the session (`limits.input_ids_remembered`). An older one is typed again.
+   */
   write(
     data: string | Uint8Array,
     { id = createId() }: { readonly id?: string } = {},

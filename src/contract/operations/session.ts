@@ -155,7 +155,7 @@ export const sessionOperations = {
   },
   "session.input": {
     http: "POST /v1/sessions/:session_id/input",
-    summary: "Type into a session; the same input_id is applied once.",
+    summary: "Type into a session; an input_id among its last 1,024 is applied once.",
     role: "operator",
     answers: "json",
     input: z
