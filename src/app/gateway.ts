@@ -18,6 +18,7 @@ import type { Caller } from "./caller.ts";
 import { createDirectoryOperations } from "./directory.ts";
 import { createGlanceOperations } from "./glance/glances.ts";
 import { type HostLink, openHostLink } from "./live/host-link.ts";
+import { RemovedWorkspaces } from "./live/removed-workspaces.ts";
 import { SessionBoard } from "./live/session-board.ts";
 import { SessionFeeds } from "./live/session-feeds.ts";
 import { createProcessOperations } from "./process/process.ts";
@@ -101,7 +102,8 @@ export function openGateway(deps: GatewayDeps): Gateway {
   // Nothing below fails: threads and connections are opened when somebody needs them.
   const owned = new AsyncDisposableStack();
   const { store, clock, log } = deps;
-  const board = new SessionBoard(clock, log, createHostAudit(store, clock, log));
+  const removedWorkspaces = new RemovedWorkspaces({ connect: () => link.connect() }, log);
+  const board = createBoard(deps, removedWorkspaces);
   let reconnect: Disposable | undefined;
   owned.defer(() => reconnect?.[Symbol.dispose]());
   const link: HostLink & Disposable = owned.use(
@@ -130,7 +132,8 @@ export function openGateway(deps: GatewayDeps): Gateway {
   const tended: AgentsTended = owned.use(
     tendAgents({ ...deps, link, board, feeds, agents, launcher }),
   );
-  const parts: Parts = { ...deps, board, link, feeds, screens, patterns, audit, agents };
+  const shared = { board, link, feeds, screens, patterns, audit, agents, removedWorkspaces };
+  const parts: Parts = { ...deps, ...shared };
   const callers = new WeakMap<TokenRow, Caller>();
   const operations = new WeakMap<Caller, GatewayOperations>();
   return {
@@ -158,6 +161,20 @@ export function openGateway(deps: GatewayDeps): Gateway {
   };
 }
 
+function createBoard(
+  { store, clock, log }: GatewayDeps,
+  removedWorkspaces: RemovedWorkspaces,
+): SessionBoard {
+  const ends = createHostAudit(store, clock, log);
+  return new SessionBoard(clock, log, {
+    seen: (session) => {
+      ends.ended(session);
+      removedWorkspaces.check(session);
+    },
+    removed: ends.removed,
+  });
+}
+
 /** Who asks often need not be described each time. */
 function findOrMake<K extends object, V>(made: WeakMap<K, V>, key: K, make: () => V): V {
   const known = made.get(key) ?? make();
@@ -173,6 +190,7 @@ interface Parts extends GatewayDeps {
   readonly patterns: Patterns;
   readonly audit: Audit;
   readonly agents: Agents;
+  readonly removedWorkspaces: RemovedWorkspaces;
 }
 
 /** Who asks over the network is somewhere else, and has tools of its own for files. */

@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
+import { silentLogger } from "#base/logger.ts";
 import { LOCAL_WORKSPACE, WorkspaceId } from "#contract/ids.ts";
 import { openTestStore, type TestStore } from "#store/testing/test-store.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { openTestHost } from "#test/harness/host.ts";
 import { createAudit } from "./audit.ts";
 import { createHostLink } from "./live/host-link.ts";
+import { RemovedWorkspaces } from "./live/removed-workspaces.ts";
 import { createPlaces, createWorkspaceOperations, type WorkspaceDeps } from "./workspace.ts";
 
 const noHost: WorkspaceDeps["link"] = {
@@ -19,7 +21,9 @@ function openWorkspaces(
     scope = "*",
   }: { link?: WorkspaceDeps["link"]; scope?: "*" | WorkspaceId[] } = {},
 ) {
-  const deps = { store: test.store, audit: createAudit(test.store, test.clock), link };
+  const removedWorkspaces = new RemovedWorkspaces(link, silentLogger);
+  const audit = createAudit(test.store, test.clock);
+  const deps = { store: test.store, audit, link, removedWorkspaces };
   return createWorkspaceOperations(
     deps,
     createTestCaller({ user_id: "ann", token_id: "tok_ann", workspaces: scope }),

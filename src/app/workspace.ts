@@ -7,6 +7,7 @@ import type { Store } from "#store/store.ts";
 import type { Audit } from "./audit.ts";
 import { type Caller, maySee, workspaceNotFound } from "./caller.ts";
 import type { HostLink } from "./live/host-link.ts";
+import type { RemovedWorkspaces } from "./live/removed-workspaces.ts";
 import type { Places } from "./session.ts";
 
 export type WorkspaceOperations = Pick<
@@ -18,10 +19,12 @@ export interface WorkspaceDeps {
   readonly store: Pick<Store, "workspaces">;
   readonly audit: Audit;
   readonly link: Pick<HostLink, "connect">;
+  /** Absent in the cli without a server, where no request is under way. */
+  readonly removedWorkspaces?: Pick<RemovedWorkspaces, "add"> | undefined;
 }
 
 export function createWorkspaceOperations(
-  { store, audit, link }: WorkspaceDeps,
+  { store, audit, link, removedWorkspaces }: WorkspaceDeps,
   caller: Caller,
 ): WorkspaceOperations {
   const { workspaces } = store;
@@ -60,6 +63,7 @@ export function createWorkspaceOperations(
       if (workspace_id !== LOCAL_WORKSPACE) await refuseWhileLive(link, workspace_id);
       const removed = workspaces.remove(workspace_id);
       if (removed === undefined) throw workspaceNotFound(workspace_id);
+      removedWorkspaces?.add(workspace_id);
       audit.record({
         ...{ action: "workspace.removed", caller, workspace_id },
         target_id: workspace_id,

@@ -434,3 +434,31 @@ test("every end that a rule or a person caused is in the audit with its reason",
     return entries.some(({ action }) => action === "session.removed");
   });
 });
+
+test("a session that a request still starts in a workspace while it is removed is closed", async () => {
+  await using served = await openTestGateway();
+  const { workspace_id } = await served.get("workspace.create", { name: "short" });
+  await served.get("workspace.delete", { workspace_id });
+  // As the host is asked by a request that was checked before the removal.
+  const { session_id } = await served.host.create({
+    ...{ kind: "terminal", argv: ["/bin/cat"] },
+    labels: { workspace_id },
+  });
+  const { state } = await waitFor("its end", async () => {
+    const session = await served.get("session.get", { session_id });
+    return session.state.kind === "exited" && session;
+  });
+  expect(state).toMatchObject({
+    reason: "user_requested",
+    detail: `the workspace ${workspace_id} was removed`,
+  });
+});
+
+test("the event stream of a session that is purged ends", async () => {
+  await using served = await openTestGateway();
+  const argv = ["/bin/cat"];
+  const { session_id } = await served.get("session.create", { kind: "terminal", argv });
+  const stream = await served.fetch(`/v1/sessions/${session_id}/events`);
+  await served.get("session.close", { session_id, purge: true });
+  expect(await stream.text()).toContain("session.exited");
+});

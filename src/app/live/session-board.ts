@@ -1,4 +1,3 @@
-import type { HostAudit } from "#app/audit.ts";
 import type { Clock } from "#base/clock.ts";
 import { Emitter } from "#base/emitter.ts";
 import type { Logger } from "#base/logger.ts";
@@ -13,6 +12,13 @@ export interface BoardChange {
   readonly event: SessionsEvent;
 }
 
+/** Hears of every session, whether or not a caller looks at a list. */
+export interface BoardListener {
+  /** One that is there, when the host is found and at each change. */
+  seen(session: Session): void;
+  removed(session: Session): void;
+}
+
 type ChangeName = Extract<SessionsEvent, { readonly session: Session }>["type"];
 
 /**
@@ -23,13 +29,13 @@ export class SessionBoard {
   readonly changes: Emitter<BoardChange>;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #audit: HostAudit | undefined;
+  readonly #listener: BoardListener | undefined;
   #known = new Map<string, Session>();
 
-  constructor(clock: Clock, log: Logger, audit?: HostAudit) {
+  constructor(clock: Clock, log: Logger, listener?: BoardListener) {
     this.#clock = clock;
     this.#log = log;
-    this.#audit = audit;
+    this.#listener = listener;
     this.changes = new Emitter((error) => log.error("a listener failed", { error }));
   }
 
@@ -55,7 +61,7 @@ export class SessionBoard {
         for (const session of page.sessions) {
           this.#known.set(session.session_id, session);
           // It may have ended while this gateway was not there.
-          this.#audit?.ended(session);
+          this.#listener?.seen(session);
         }
         cursor = page.cursor;
       }
@@ -72,7 +78,7 @@ export class SessionBoard {
     if (session === null) {
       this.#known.delete(sessionId);
       if (before === undefined) return;
-      this.#audit?.removed(before);
+      this.#listener?.removed(before);
       const event = {
         type: "session.removed",
         at: this.#now(),
@@ -82,7 +88,7 @@ export class SessionBoard {
       return;
     }
     this.#known.set(sessionId, session);
-    this.#audit?.ended(session);
+    this.#listener?.seen(session);
     const event = { type: nameChange(before, session), at: this.#now(), session };
     this.changes.emit({ workspace_id: session.workspace_id, event });
   }

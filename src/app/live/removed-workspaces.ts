@@ -1,0 +1,46 @@
+import type { Logger } from "#base/logger.ts";
+import { isLive } from "#contract/ended.ts";
+import type { Session } from "#contract/session.ts";
+import type { HostLink } from "./host-link.ts";
+
+/** Remembered at most; a request that began before the removal arrives long before so many more are removed. */
+const REMEMBERED = 1000;
+
+/**
+ * Workspaces that this gateway has removed. A request that began before the removal may still start a session in one,
+ * behind the look for live sessions; such a session is closed when the host tells of it.
+ */
+export class RemovedWorkspaces {
+  readonly #ids = new Set<string>();
+  readonly #link: Pick<HostLink, "connect">;
+  readonly #log: Logger;
+
+  constructor(link: Pick<HostLink, "connect">, log: Logger) {
+    this.#link = link;
+    this.#log = log;
+  }
+
+  add(workspaceId: string): void {
+    const oldest = this.#ids.keys().next();
+    if (this.#ids.size >= REMEMBERED && oldest.done !== true) this.#ids.delete(oldest.value);
+    this.#ids.add(workspaceId);
+  }
+
+  /** Of every session that changes. */
+  check(session: Session): void {
+    if (!this.#ids.has(session.workspace_id) || !isLive(session)) return;
+    void this.#close(session);
+  }
+
+  async #close({ session_id, workspace_id }: Session): Promise<void> {
+    const detail = `the workspace ${workspace_id} was removed`;
+    try {
+      await (await this.#link.connect()).call("session.close", { session_id, detail });
+    } catch (error) {
+      this.#log.error("a session of a removed workspace could not be closed", {
+        session_id,
+        error,
+      });
+    }
+  }
+}
