@@ -49,7 +49,7 @@ function refuse() {
   fail(`${needed} ${advice}`);
 }
 
-/** Only in a directory that no other user can write to: what lies there is run as code. */
+/** Only in a directory that no other user can write to: its content is run as code. */
 function useCompileCache() {
   // Set by the caller, Node has turned it on already.
   if (process.env.NODE_COMPILE_CACHE !== undefined) return;

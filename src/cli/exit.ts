@@ -12,7 +12,7 @@ const NOT_FOUND_EXIT = 127;
 const NOT_EXECUTABLE_EXIT = 126;
 const NOT_EXECUTABLE: readonly unknown[] = ["EACCES", "ENOEXEC", "ENOTDIR", "ELOOP"];
 
-/** Of a command that runs a program: it passes the program's exit code on, also when there is no program to run. */
+/** For a command that runs a program: it passes the program's exit code on, also when there is no program to run. */
 export function exitCodeOfProgram(error: unknown): number {
   const { code, details } = asFault(error);
   if (code === "spawn_failed" && details.program !== undefined) {

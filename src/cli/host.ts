@@ -21,7 +21,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   if (action === undefined) return await serve(dataDir);
   if (action === "status") return await status(dataDir, values.json === true);
   if (action === "stop") {
-    const { stopHost } = await import("./stop-host.ts");
+    const { stopHost } = await import("./admin/stop-host.ts");
     return await stopHost(dataDir, { isSure: values.yes === true, json: values.json === true });
   }
   if (action === "upgrade") return await upgrade(dataDir, values.json === true);
