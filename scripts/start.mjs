@@ -6,23 +6,36 @@ import { buildWeb } from "./build-web.mjs";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const reins = fileURLToPath(new URL("../bin/reins", import.meta.url));
 
-process.stdout.write(`Reins runs agents and terminals that you can always get back to, in a browser or a terminal.
-The page shows everything that runs here, and starts more: "hello" is an agent that needs no key and no network.
-In a terminal: bin/reins run starts a shell, bin/reins ps lists what runs, bin/reins attach gets back to it.
+/** After so long a build is worth a word; one that is not needed takes less. */
+const QUIET_MS = 500;
+
+process.stdout.write(`Reins runs agents and terminals that you can always get back to.
+- In the browser: open the address below. Start "hello", an agent that needs no API key and no network.
+- In another terminal: bin/reins run starts a shell, bin/reins ps lists sessions, bin/reins attach returns to one.
+  To call it "reins" from anywhere, run: npm link
 
 `);
-await buildWeb().catch((error) => {
-  // The API is there without it, and an older page may be.
-  process.stderr.write(`the page cannot be built: ${error.message}\n`);
-});
+const slow = setTimeout(
+  () => process.stdout.write("Building the web UI. The first time takes up to a minute.\n\n"),
+  QUIET_MS,
+);
+await buildWeb()
+  .catch((error) => {
+    // The API is there without it, and an older page may be.
+    process.stderr.write(`Cannot build the web UI: ${error.message}\n`);
+  })
+  .finally(() => clearTimeout(slow));
 const address = findRunning();
 if (address === undefined) process.exitCode = await serve();
 else
-  process.stdout.write(`A server of this data directory runs already; its page, good for one browser within a minute:
-open ${address}
+  process.stdout.write(`A server for this data directory is already running. Open this address in your browser:
+
+  ${address}
+
+The address signs in one browser and is valid for one minute. For a new one, run: bin/reins open
 `);
 
-/** Undefined when nobody serves. */
+/** Undefined when no server runs. */
 function findRunning() {
   const words = [reins, "open", "--print", ...dataDirOf(process.argv.slice(2))];
   const { status, stdout } = spawnSync(process.execPath, words, {

@@ -1,5 +1,5 @@
-// Programs of the system that the tests drive. What is missing is installed where that is ours to do, and named
-// otherwise.
+// Programs of the system that the tests drive. Root gets the missing ones installed; everyone else gets the command that
+// installs them.
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
@@ -24,13 +24,13 @@ const NEEDED = [
   ["zsh", "zsh"],
 ];
 
-/** Answers a sentence for each program that could not be had. */
+/** Answers what to do about those that could not be installed. */
 export function installPrograms() {
-  const missing = NEEDED.filter(([program]) => !isInstalled(program));
-  if (missing.length === 0) return [];
-  const packages = missing.map(([, name]) => name);
-  if (process.getuid?.() === 0 && isInstalled("apt-get")) {
-    process.stdout.write(`installing ${packages.join(", ")}\n`);
+  const packages = missingPackages();
+  if (packages.length === 0) return [];
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot && isInstalled("apt-get")) {
+    process.stdout.write(`Installing the programs that the tests drive: ${packages.join(" ")}\n`);
     const options = {
       stdio: ["ignore", "inherit", "inherit"],
       env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
@@ -38,12 +38,18 @@ export function installPrograms() {
     spawnSync("apt-get", ["update", "-qq"], options);
     spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...packages], options);
   }
-  return missing
-    .filter(([program]) => !isInstalled(program))
-    .map(
-      ([program, name]) =>
-        `the tests need ${program}; install it first (Debian: apt-get install ${name})`,
-    );
+  const left = missingPackages();
+  return left.length === 0 ? [] : [describeMissing(left, { isRoot })];
+}
+
+export function describeMissing(packages, { isRoot }) {
+  const install = `${isRoot ? "" : "sudo "}apt-get install ${packages.join(" ")}`;
+  return `The tests drive programs that are not installed. On Debian or Ubuntu, install them with: ${install}`;
+}
+
+function missingPackages() {
+  const missing = NEEDED.filter(([program]) => !isInstalled(program));
+  return [...new Set(missing.map(([, name]) => name))];
 }
 
 function isInstalled(program) {

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { Fault } from "#contract/fault.ts";
 import { guardMemory, takeEnvironment } from "#proc/guard-memory.ts";
 import { addressOfPage } from "./admin/page-address.ts";
+import { describeStart } from "./admin/serve-words.ts";
 import { describeCaller, findDataDir, ownCommand } from "./context.ts";
 import { parseOptions, refuseWords } from "./options.ts";
 import { takeStdout } from "./proto/take-stdout.ts";
@@ -102,8 +103,9 @@ async function serveHttp(argv: readonly string[]): Promise<number> {
   const env = await takeEnvironment(process.env);
   const { openGatewayDaemon, readFlags } = await import("#daemon/gateway.ts");
   const stopped = onStop();
+  const dataDir = dataDirOf(values);
   await using gateway = await openGatewayDaemon({
-    dataDir: dataDirOf(values),
+    dataDir,
     version: version(),
     command: ownCommand(),
     env,
@@ -117,31 +119,17 @@ async function serveHttp(argv: readonly string[]): Promise<number> {
       allow_insecure: values["allow-insecure"],
     }),
   });
+  const { url, pageUrl, takenPort } = gateway;
   process.stdout.write(
     values.json === true
-      ? `${JSON.stringify({ listening: gateway.url, pid: process.pid })}\n`
-      : await describeStart(gateway),
+      ? `${JSON.stringify({ listening: url, pid: process.pid })}\n`
+      : describeStart({
+          ...{ url, takenPort, dataDir, isTerminal: process.stdout.isTTY },
+          address: addressOfPage(pageUrl, await gateway.createTicket()),
+        }),
   );
   await stopped;
   return 0;
-}
-
-interface Serving {
-  readonly url: string;
-  readonly pageUrl: string;
-  readonly takenPort: number | undefined;
-  createTicket(): Promise<string>;
-}
-
-/** For people: the page is one click away. */
-async function describeStart(serving: Serving): Promise<string> {
-  const { url, pageUrl, takenPort, createTicket } = serving;
-  const instead = takenPort === undefined ? "" : `, because the port ${takenPort} is taken`;
-  return `reins listens on ${url}${instead}
-open ${addressOfPage(pageUrl, await createTicket())}
-     lets one browser in, within a minute; reins open makes another
-Ctrl-C stops it; what runs goes on.
-`;
 }
 
 interface OnlyFlags {

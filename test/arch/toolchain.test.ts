@@ -40,3 +40,16 @@ test("bin/reins and package.json ask for the same Node, and the pinned one is ne
 test.each(["bin/reins", ".ci/run"])("%s is executable", (file) => {
   expect(statSync(join(root, file)).mode & 0o111).toBe(0o111);
 });
+
+test("npm install in a checkout warns of nothing that a newcomer cannot change", () => {
+  expect(readFile(".npmrc").split("\n")).toContain("loglevel=error");
+});
+
+test("programs that the tests lack are named with the command that installs them", async () => {
+  const { describeMissing } = await import(join(root, "scripts/system-packages.mjs"));
+  const packages = ["chromium", "tmux"];
+  expect(describeMissing(packages, { isRoot: false })).toMatch(
+    /: sudo apt-get install chromium tmux$/,
+  );
+  expect(describeMissing(packages, { isRoot: true })).toMatch(/: apt-get install chromium tmux$/);
+});

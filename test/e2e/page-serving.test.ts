@@ -207,10 +207,10 @@ describe("reins serve", () => {
   test("prints an address with a ticket, and reins open another", async () => {
     await using reins = await openReins();
     const serving = reins.start(["serve", "--listen", "127.0.0.1:0", "--page-dir", built.path]);
-    await serving.says("Ctrl-C stops it; what runs goes on.");
+    await serving.says("Press Ctrl-C to stop the server.");
     const [, url = "", ticket = ""] = ADDRESS.exec(String(serving.stdout())) ?? [];
     expect(String(serving.stdout())).toContain(`reins listens on ${url.slice(0, -1)}\n`);
-    expect(serving.stdout().toString()).toContain("lets one browser in, within a minute");
+    expect(serving.stdout().toString()).toContain("signs in one browser");
     const origin = url.slice(0, -1);
     expect((await enter(origin, ticket)).status).toBe(200);
     expect((await enter(origin, ticket)).status).toBe(401);
@@ -248,7 +248,7 @@ describe("reins serve", () => {
     taken.close();
     const [, url = ""] = ADDRESS.exec(String(serving.stdout())) ?? [];
     expect(new URL(url).port).not.toBe(String(port));
-    expect(String(serving.stdout())).toContain(`, because the port ${port} is taken\n`);
+    expect(String(serving.stdout())).toContain(`, because port ${port} is in use\n`);
     expect((await fetch(`${url}v1/health`)).status).toBe(200);
     serving.child.kill("SIGINT");
     expect(await serving.ended).toMatchObject({ code: 0 });
