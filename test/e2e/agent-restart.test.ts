@@ -95,8 +95,8 @@ test(
     await using control = await openControl("local");
     const { reins } = control;
     const id = await control.agent();
-    await control.ask("send", "for ever", "--to", id);
-    await control.ask("send", "--followup", "And then?", "--to", id);
+    await control.run("send", "for ever", "--to", id);
+    await control.run("send", "--followup", "And then?", "--to", id);
     const { pid } = JSON.parse(
       readFileSync(join(reins.home, "sessions", id, "session.json"), "utf8"),
     ).process;

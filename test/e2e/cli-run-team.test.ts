@@ -168,7 +168,7 @@ test("a dry run says what is in a team and leaves nothing", async () => {
     code: 2,
   });
   for (const how of [["--dry-run"], ["--exec", "Hello"]]) {
-    const run = await empty.ask(["run", "team.yaml", ...how, "--prompt-file", "no-such-file.md"]);
+    const run = await empty.run(["run", "team.yaml", ...how, "--prompt-file", "no-such-file.md"]);
     expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining("no-such-file.md") });
   }
   expect(existsSync(empty.home)).toBe(false);

@@ -133,10 +133,7 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
     return this.#events[Symbol.asyncIterator]();
   }
 
-  /**
-   * Settles when the session has taken it. It is applied once, through cuts; so is the same id written again while it
-   * is among the last 1,024 of the session (`limits.input_ids_remembered`). An older one is typed again.
-   */
+  /** Settles when the session has taken it, once for each id, through cuts, among the last `limits.input_ids_remembered`. */
   write(
     data: string | Uint8Array,
     { id = createId() }: { readonly id?: string } = {},
