@@ -71,7 +71,8 @@ export class AgentFold {
   get activity(): AgentSnapshot["activity"] {
     if (this.isCut) return this.isRestartDue ? "running" : "idle";
     if (this.approvals.size + this.elicitations.size > 0) return "waiting";
-    return this.turn_id === undefined ? "idle" : "running";
+    // Between two turns the next message is about to be taken up.
+    return this.turn_id === undefined && !this.hasWork ? "idle" : "running";
   }
 
   get waitingMessages(): readonly QueuedMessage[] {
