@@ -30,7 +30,10 @@ export async function stopHost(dataDir: string, { isSure, json }: StopOptions): 
   // It answers before it has let go of its lock.
   await host.closed;
   if (json) process.stdout.write(`${JSON.stringify({ pid, ended: live })}\n`);
-  else process.stderr.write(`The host was stopped, and ${countSessions(live)} ended.\n`);
+  else
+    process.stderr.write(
+      `The host was stopped${live === 0 ? "" : `, and ${countSessions(live)} ended`}.\n`,
+    );
   return 0;
 }
 
