@@ -16,8 +16,16 @@ test("ps says when there is nothing", async () => {
     stderr: "Nothing is running. Start something with: reins run -- COMMAND\n",
   });
   expect(JSON.parse(succeed(await reins.run(["ps", "--json"])))).toEqual({ sessions: [] });
-  // A list of nothing needs no host.
-  expect(await reins.hostPid()).toBeUndefined();
+});
+
+test("ps starts no host for a list of nothing", async () => {
+  await using reins = await lease();
+  const env = { REINS_HOME: join(reins.path, "unused") };
+  expect(JSON.parse(succeed(await reins.run(["ps", "--json"], { env })))).toEqual({ sessions: [] });
+  expect(await reins.run(["host", "status"], { env })).toMatchObject({
+    code: 0,
+    stderr: "No host is running; the next command starts one.\n",
+  });
 });
 
 test("ps lists what runs, ps -a also what has ended", async () => {
