@@ -67,14 +67,40 @@ describe("what is sent to an agent", () => {
   });
 });
 
+const screenOf = (modes: object): Readonly<Record<string, Answer>> => ({
+  "session.screen": () => ({ modes: { application_cursor: false, ...modes } }),
+});
+
 describe("what is sent to a terminal", () => {
   test("is typed as keys, with Enter unless said otherwise, once for a key", async () => {
-    const { run, asked } = createRun({}, "terminal");
+    const { run, asked } = createRun(screenOf({ bracketed_paste: false }), "terminal");
     await sendToRun(run, { message: "a\nb", idempotency_key: "once" });
     await sendToRun(run, { message: "q", enter: false });
     expect(asked).toMatchObject([
+      ["session.screen", { format: "text" }],
       ["session.input", { data: "a\rb\r", input_id: "once" }],
       ["session.input", { data: "q" }],
+    ]);
+  });
+
+  test("is a paste for a program that knows pastes, and Enter comes when that has been taken in", async () => {
+    const screen = screenOf({ bracketed_paste: true });
+    const { run, asked } = createRun(
+      {
+        ...screen,
+        "session.get": () => ({ tail: 7 }),
+        "session.wait": () => ({ matched: true }),
+      },
+      "terminal",
+    );
+    await sendToRun(run, { message: "a\nb", idempotency_key: "once" });
+    expect(asked).toMatchObject([
+      ["session.screen", {}],
+      ["session.get", {}],
+      ["session.input", { data: "\x1b[200~a\rb\x1b[201~", input_id: "once" }],
+      ["session.wait", { for: "output", since: 7 }],
+      ["session.wait", { for: "idle" }],
+      ["session.input", { data: "\r", input_id: "once/1" }],
     ]);
   });
 

@@ -4,7 +4,7 @@ import type { AgentSnapshot, Transcript } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import type { LocalDoor } from "./local-door.ts";
-import { encodeTyped } from "./model-terminal/typed-text.ts";
+import { typeInto } from "./model-terminal/door-typing.ts";
 
 /** A session that somebody steers from outside, here or behind a server. */
 export interface Run {
@@ -125,16 +125,16 @@ export async function describeRun(
 }
 
 async function typeAt(
-  { door, session: { session_id, kind, mode } }: Run,
+  { door, session }: Run,
   { message, enter = true, framing, idempotency_key: input_id }: ControlInput<"send">,
   asking: Asking,
 ): Promise<Sent> {
   if (framing !== undefined)
-    throw new Fault("unsupported", `framing is for agents; this session is a ${kind}`);
-  const text = enter ? `${message}\n` : message;
-  if (text === "") throw new Fault("invalid_request", "message: there is nothing to type");
-  const data = mode === "pty" ? encodeTyped(text) : text;
-  await door.call("session.input", { session_id, data, input_id }, asking);
+    throw new Fault("unsupported", `framing is for agents; this session is a ${session.kind}`);
+  if (message === "" && !enter)
+    throw new Fault("invalid_request", "message: there is nothing to type");
+  const typed = { text: message, keys: [], enter, isRaw: !enter, input_id };
+  await typeInto(door, session, { ...typed, signal: asking.signal });
   return { status: "typed" };
 }
 

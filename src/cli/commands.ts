@@ -169,18 +169,20 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
   },
   send: {
     summary: "Say something to an agent, or type a line into a terminal or a command.",
-    usage: "reins send [options] MESSAGE|-",
+    usage: "reins send [options] [MESSAGE|-]",
     options: [
       TO_OPTION,
       ["--followup", "an agent: not now, but when its turn is done"],
       ["--framing HOW", "an agent in a turn: plain, instruction or replacement"],
       ["--no-enter", "a terminal or a command: without the Enter behind it"],
+      ["--key NAMES", "a terminal: these keys, behind the message if there is one: esc,down,enter"],
       ["--takeover", "a terminal: also when somebody else controls it"],
       REMOTE_OPTION,
       JSON_OPTION,
     ],
     examples: [
       'reins send "Also run the linter."',
+      "reins send --key down,down,enter",
       'reins send --followup "Now the docs." --to ses_4k2m',
       "git diff | reins send -",
     ],

@@ -1,9 +1,12 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Control, openControl, SLOW_MS } from "#test/harness/control.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { succeed } from "#test/harness/reins.ts";
+
+const screenAgent = fileURLToPath(new URL("../harness/screen-agent.ts", import.meta.url));
 
 describe.each(["local", "remote"] as const)(
   "a terminal or a command, %s",
@@ -52,6 +55,21 @@ describe.each(["local", "remote"] as const)(
       expect(await run("wait", "--text", "never", id)).toMatchObject({ code: 1, stdout: "" });
       expect(await run("send", "too late", "--to", id)).toMatchObject({ code: 5, stdout: "" });
       expect(succeed(await run("logs", "--to", id)).replaceAll("\r", "")).toBe("got:one two\nab\n");
+    });
+
+    test("send submits to a full-screen agent, and presses keys by name", async () => {
+      const { ask, reins } = control;
+      const id = await reins.detach(["--tty", "--", process.execPath, screenAgent]);
+      succeed(await ask("wait", "--text", "╰──", id));
+      succeed(await ask("send", "Fix the tests.", "--to", id));
+      const answer = "you wrote 1 lines, the last is Fix the tests.";
+      succeed(await ask("wait", "--text", answer, id));
+      succeed(await ask("send", "one\ntwo", "--key", "enter", "--to", id));
+      succeed(await ask("wait", "--text", "you wrote 2 lines, the last is two", id));
+      const refused = await ask("send", "--key", "down,entre", "--to", id);
+      expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/"entre".*pageup/s) });
+      succeed(await ask("send", "--key", "ctrl+c", "--to", id));
+      expect((await ask("wait", "--for", "exit", id)).code).toBe(0);
     });
 
     test("a wait that nothing ends is over in time, and the session goes on", async () => {

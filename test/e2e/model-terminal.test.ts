@@ -119,6 +119,17 @@ test("a full-screen agent is driven: a paste of two lines, and its answer", asyn
   expect(answer.screen).not.toContain("thinking");
 });
 
+test("a full-screen agent that takes text and Enter in one read for a paste gets a line that ends in a line end", async () => {
+  await using terminals = await openModelTerminals();
+  const { call } = terminals;
+  const { terminal_id } = await call("terminal_open", { command: openAgent });
+  await call("terminal_wait", { terminal_id, for: "text", text: "╰──" });
+  await call("terminal_type", { terminal_id, text: "Fix the tests.\n", settle: 0 });
+  const text = "you wrote 1 lines, the last is Fix the tests.";
+  const answer = await call("terminal_wait", { terminal_id, for: "text", text });
+  expect(answer.matched).toBe(true);
+});
+
 test("what never stops to draw itself holds nobody up, and is interrupted", async () => {
   await using terminals = await leaseTerminals();
   const { call } = terminals;

@@ -3,6 +3,7 @@ import type { SessionFeeds } from "#app/live/session-feeds.ts";
 import { viewForModel } from "#app/process/model-view.ts";
 import type { Patterns } from "#app/read/patterns.ts";
 import { createWaitOperations, takeSlot } from "#app/read/wait.ts";
+import type { Screens } from "#app/screen/screens.ts";
 import { createSessionOperations, type SessionDeps } from "#app/session.ts";
 import { openVisibleFeed } from "#app/visible-session.ts";
 import type { Clock } from "#base/clock.ts";
@@ -10,6 +11,7 @@ import { isLive } from "#contract/ended.ts";
 import { limits } from "#contract/limits.ts";
 import type { ToolInput, Tools } from "#contract/tools/tools.ts";
 import type { HostList } from "#host/socket/methods.ts";
+import { dependsOnModes, encodeLine, type Modes, PLAIN } from "./line-parts.ts";
 import { wanted } from "./screen-wait.ts";
 import { encodeTyped } from "./typed-text.ts";
 import { checkLength, type Part, takeTurn, typeParts } from "./typing.ts";
@@ -21,6 +23,7 @@ export type SessionTools = Pick<
 
 export interface SessionToolDeps extends SessionDeps {
   readonly feeds: SessionFeeds;
+  readonly screens: Screens;
   readonly patterns: Patterns;
   readonly clock: Clock;
 }
@@ -58,12 +61,16 @@ export function createSessionTools(deps: SessionToolDeps, caller: Caller): Sessi
     session_send: async (input, { signal } = {}) => {
       using _slot = takeSlot(feeds);
       using feed = await openVisibleFeed(feeds, caller, input.session_id);
-      const parts = describeParts(input, feed.session.mode);
-      checkLength(parts);
+      const encode = (modes: Modes) => describeParts(input, feed.session.mode, modes);
+      // Refused before anything is typed.
+      checkLength(encode(PLAIN));
       const { takeover } = input;
       const typist = { feed, clock, input: operations["session.input"], takeover, signal };
-      await takeTurn(feed, () => typeParts(typist, parts));
-      return { success: true, message: describeSent(parts) };
+      await takeTurn(feed, async () => {
+        const modes = dependsOnModes(encode) ? (await deps.screens.text(feed)).modes : PLAIN;
+        await typeParts(typist, encode(modes));
+      });
+      return { success: true, message: describeSent(encode(PLAIN)) };
     },
     session_wait: async (input, options) => {
       const { matched, offset, end, tail, state } = await operations["session.wait"](
@@ -83,15 +90,14 @@ function scopeOf({ workspaces }: Caller): Pick<HostList, "any_label"> {
 function describeParts(
   { text, enter = false }: ToolInput<"session_send">,
   mode: "pty" | "pipe",
+  modes: Modes,
 ): Part[] {
   if (mode === "pipe") {
     const bytes = enter ? `${text}\n` : text;
     return bytes === "" ? [] : [{ kind: "text", bytes }];
   }
-  return [
-    ...(text === "" ? [] : [{ kind: "text", bytes: encodeTyped(text) } as const]),
-    ...(enter ? [{ kind: "key", bytes: "\r" } as const] : []),
-  ];
+  if (!enter) return text === "" ? [] : [{ kind: "text", bytes: encodeTyped(text) }];
+  return encodeLine({ text, keys: ["enter"], enter: false }, modes);
 }
 
 function describeSent(parts: readonly Part[]): string {

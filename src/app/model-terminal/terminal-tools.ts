@@ -12,7 +12,8 @@ import { limits } from "#contract/limits.ts";
 import type { TerminalView } from "#contract/tools/terminal-tools.ts";
 import type { ToolInput, Tools } from "#contract/tools/tools.ts";
 import type { HostCreate } from "#host/socket/methods.ts";
-import { encodeKey, type KeyModes } from "./keys.ts";
+import { encodeKey } from "./keys.ts";
+import { dependsOnModes, encodeLine, type Modes, PLAIN } from "./line-parts.ts";
 import { openOwnTerminal, ownerOf } from "./own-terminal.ts";
 import { waitForOutput, waitForQuiet } from "./quiet.ts";
 import { createScreenWait } from "./screen-wait.ts";
@@ -45,7 +46,6 @@ const FIRST_OUTPUT_MS = 2000;
 const OPEN_LONGEST_MS = 5000;
 
 type TypeInput = ToolInput<"terminal_type">;
-type Modes = KeyModes & { readonly bracketed_paste: boolean };
 
 /** Terminals that models open and drive by what stands on their screens. */
 export function createTerminalTools(deps: TerminalToolDeps, caller: Caller): TerminalTools {
@@ -175,9 +175,9 @@ async function settle(
   ending.throwIfAborted();
 }
 
-const PLAIN: Modes = { application_cursor: false, bracketed_paste: false };
-
 function encodeParts({ text = "", keys = [], paste = false }: TypeInput, modes: Modes): Part[] {
+  const line = /^(.*?)\r?\n$/s.exec(text)?.[1];
+  if (line !== undefined && !paste) return encodeLine({ text: line, keys, enter: true }, modes);
   const bytes = paste ? encodePaste(text, modes) : encodeTyped(text);
   return [
     ...(bytes === "" ? [] : [{ kind: "text", bytes } as const]),
@@ -187,9 +187,7 @@ function encodeParts({ text = "", keys = [], paste = false }: TypeInput, modes: 
 
 /** Drawn only where it makes a difference: Ctrl-C gets through to what prints faster than can be drawn. */
 async function findModes(screens: Screens, feed: SessionFeed, input: TypeInput): Promise<Modes> {
-  const isSame = (modes: Modes) =>
-    JSON.stringify(encodeParts(input, modes)) === JSON.stringify(encodeParts(input, PLAIN));
-  if (isSame({ application_cursor: true, bracketed_paste: true })) return PLAIN;
+  if (!dependsOnModes((modes) => encodeParts(input, modes))) return PLAIN;
   return (await screens.text(feed)).modes;
 }
 

@@ -15,8 +15,10 @@ test("a paste is marked for who has asked for that", () => {
 
 test("what is pasted cannot end the paste, nor press keys", () => {
   const hostile = "a\x1b[201~\x9b201~rm -rf x\r\x03\x04\x7fb";
-  expect(encodePaste(hostile, BRACKETED)).toBe("\x1b[200~a[201~201~rm -rf x\rb\x1b[201~");
-  expect(encodePaste(hostile, PLAIN)).toBe("a[201~201~rm -rf x\rb");
+  expect(encodePaste(hostile, BRACKETED)).toBe("\x1b[200~a201~rm -rf x\rb\x1b[201~");
+  expect(encodePaste(hostile, PLAIN)).toBe("a201~rm -rf x\rb");
+  const nested = "a\x1b[20\x1b[201~1~b";
+  expect(encodePaste(nested, BRACKETED)).toBe("\x1b[200~a[201~b\x1b[201~");
 });
 
 test("an empty paste is nothing", () => {

@@ -1,5 +1,7 @@
 /** Line ends as programs know them from a keyboard. */
 const LINE_END = /\r?\n/g;
+/** The marks of a paste, which would begin another one or end this one. */
+const PASTE_MARKS = /\x1b\[20[01]~/g;
 /** All but tab and line ends: in a paste they would act as keys, and one of them could end it. */
 const CONTROLS = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g;
 const PASTE_START = "\x1b[200~";
@@ -15,7 +17,7 @@ export function encodePaste(
   text: string,
   { bracketed_paste }: { readonly bracketed_paste: boolean },
 ): string {
-  const plain = encodeTyped(text).replace(CONTROLS, "");
+  const plain = encodeTyped(text).replace(PASTE_MARKS, "").replace(CONTROLS, "");
   if (plain === "") return "";
   return bracketed_paste ? `${PASTE_START}${plain}${PASTE_END}` : plain;
 }

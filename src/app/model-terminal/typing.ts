@@ -23,7 +23,7 @@ export interface Typist {
   readonly signal?: AbortSignal | undefined;
 }
 
-interface Gap {
+export interface Gap {
   /** For the program to show something. */
   readonly longestMs: number;
   /** Then for it to stop. */
@@ -60,32 +60,50 @@ export function checkLength(parts: readonly Part[]): void {
 }
 
 export async function typeParts(typist: Typist, parts: readonly Part[]): Promise<void> {
-  const { feed, input, takeover = false } = typist;
+  const { feed, input, takeover = false, clock, signal = new AbortController().signal } = typist;
   const { session_id } = feed.session;
-  for (const [index, part] of parts.entries()) {
-    typist.signal?.throwIfAborted();
-    const tail = feed.watch.tail;
-    await input({ session_id, data: part.bytes, ...(takeover ? { takeover } : {}) }).catch(
-      (error: unknown) => {
-        throw describeRefusal(error, { typed: index, parts: parts.length });
+  await typeBy(
+    {
+      tail: () => feed.watch.tail,
+      input: (data) => input({ session_id, data, ...(takeover ? { takeover } : {}) }),
+      pause: (ms) => pause(clock, ms, signal),
+      settle: async (tail, { longestMs, quietMs }) => {
+        const over = new AbortController();
+        using _timer = clock.timer(longestMs, () => over.abort());
+        const listening = { feed, clock, signal: AbortSignal.any([signal, over.signal]) };
+        if (await waitForOutput(listening, { beyond: tail, longestMs }))
+          await waitForQuiet(listening, quietMs);
       },
-    );
-    if (index < parts.length - 1) await waitBehind(typist, part, tail);
-  }
+      signal,
+    },
+    parts,
+  );
 }
 
-async function waitBehind(typist: Typist, part: Part, tail: number): Promise<void> {
-  const { feed, clock, signal = new AbortController().signal } = typist;
-  if (part.kind === "key" && part.bytes === ESCAPE) {
-    await pause(clock, ESCAPE_GAP_MS, signal);
-    return;
+/** What typing needs of a session, in this process or behind a server. */
+export interface Hands {
+  /** Where its output ends now. */
+  tail(): number | Promise<number>;
+  input(data: string, index: number): Promise<unknown>;
+  pause(ms: number): Promise<unknown>;
+  /** Until the program has printed something behind the tail and is quiet again, or the time is over. */
+  settle(tail: number, gap: Gap): Promise<unknown>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The parts one by one: each when the program has taken in the one before. */
+export async function typeBy(hands: Hands, parts: readonly Part[]): Promise<void> {
+  for (const [index, part] of parts.entries()) {
+    hands.signal?.throwIfAborted();
+    const isLast = index === parts.length - 1;
+    const tail = isLast ? 0 : await hands.tail();
+    await hands.input(part.bytes, index).catch((error: unknown) => {
+      throw describeRefusal(error, { typed: index, parts: parts.length });
+    });
+    if (isLast) return;
+    if (part.kind === "key" && part.bytes === ESCAPE) await hands.pause(ESCAPE_GAP_MS);
+    else await hands.settle(tail, part.kind === "text" ? TEXT_GAP : KEY_GAP);
   }
-  const { longestMs, quietMs } = part.kind === "text" ? TEXT_GAP : KEY_GAP;
-  const over = new AbortController();
-  using _timer = clock.timer(longestMs, () => over.abort());
-  const listening = { feed, clock, signal: AbortSignal.any([signal, over.signal]) };
-  if (await waitForOutput(listening, { beyond: tail, longestMs }))
-    await waitForQuiet(listening, quietMs);
 }
 
 function describeRefusal(

@@ -1,11 +1,11 @@
-import { encodeTyped } from "#app/model-terminal/typed-text.ts";
+import { typeInto } from "#app/model-terminal/door-typing.ts";
+import { encodeKey } from "#app/model-terminal/keys.ts";
 import { followUpRun, sendToRun } from "#app/run-control.ts";
 import { randomId } from "#base/random-id.ts";
 import { notice } from "#cli/exit.ts";
 import { parseOptions } from "#cli/options.ts";
 import { Framing } from "#contract/agent/message.ts";
 import { Fault } from "#contract/fault.ts";
-import { limits } from "#contract/limits.ts";
 import { readMessage } from "./message-word.ts";
 import { openTarget, printJson, type Target, targetOptions } from "./target-options.ts";
 
@@ -14,6 +14,7 @@ const options = {
   followup: { type: "boolean" },
   framing: { type: "string" },
   enter: { type: "boolean" },
+  key: { type: "string", multiple: true },
   takeover: { type: "boolean" },
 } as const;
 
@@ -29,14 +30,15 @@ interface Sent {
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseOptions(argv, options);
   const framing = parseFraming(values);
-  const message = await readMessage(positionals);
+  const keys = parseKeys(values.key);
+  const message = keys.length > 0 && positionals.length === 0 ? "" : await readMessage(positionals);
   await using target = await openTarget(values);
   const { session_id, kind } = target.session;
   refuseStrange(values, kind);
   const { how, answer } =
     kind === "agent"
       ? await say(target, message, { framing, isFollowUp: values.followup === true })
-      : await type(target, message, values);
+      : await type(target, { text: message, keys }, values);
   if (values.json === true) printJson({ session_id, how, ...answer });
   notice(`${describe(how, answer)} ${session_id}`);
   if (how === "message" && framing !== undefined)
@@ -59,7 +61,7 @@ function parseFraming({ framing, followup }: Values): Framing | undefined {
 /** An option that says nothing here is a mistake about what is there. */
 function refuseStrange(values: Values, kind: Target["session"]["kind"]): void {
   const strange =
-    kind === "agent" ? (["enter", "takeover"] as const) : (["followup", "framing"] as const);
+    kind === "agent" ? (["enter", "key", "takeover"] as const) : (["followup", "framing"] as const);
   const name = strange.find((option) => values[option] !== undefined);
   if (name === undefined) return;
   throw new Fault("unsupported", `--${name} says nothing to a session of the kind ${kind}`);
@@ -83,24 +85,36 @@ async function say(
   return { how, answer };
 }
 
-/** A line, unless --no-enter says that it is not one yet. */
-async function type({ place, session }: Target, text: string, values: Values): Promise<Sent> {
-  const { session_id, mode } = session;
-  const isLine = values.enter !== false;
-  const data =
-    mode === "pty" ? encodeTyped(isLine ? `${text}\n` : text) : isLine ? `${text}\n` : text;
-  if (Buffer.byteLength(data) > limits.input_bytes)
-    throw new Fault(
-      "payload_too_large",
-      `at most ${limits.input_bytes} bytes can be typed at once; send it in pieces`,
-    );
-  await place.call("session.input", {
-    session_id,
-    data,
+/** A line, unless --no-enter says that it is not one yet, or keys follow that say how it ends. */
+async function type(
+  { place, session }: Target,
+  { text, keys }: { readonly text: string; readonly keys: readonly string[] },
+  values: Values,
+): Promise<Sent> {
+  await typeInto(place, session, {
+    ...{ text, keys, enter: values.enter !== false && keys.length === 0 },
+    isRaw: values.enter === false,
     input_id: randomId("inp"),
-    ...(values.takeover === true ? { takeover: true } : {}),
+    takeover: values.takeover,
   });
   return { how: "typed", answer: { status: "typed" } };
+}
+
+/** Names of keys, in the order in which they are pressed. Refused before anything is typed. */
+function parseKeys(lists: readonly string[] = []): string[] {
+  const keys = lists.flatMap((list) => list.split(",")).map((key) => key.trim());
+  for (const key of keys) {
+    if (key === "")
+      throw new Fault("invalid_request", "--key: a name is missing; keys look like esc,down,enter");
+    try {
+      encodeKey(key, { application_cursor: false });
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      const { code, message, details } = error;
+      throw new Fault(code, message.replace(/^keys:/, "--key:"), { details });
+    }
+  }
+  return keys;
 }
 
 function describe(how: Sent["how"], { status, position }: Sent["answer"]): string {
