@@ -1,20 +1,23 @@
 import { Text } from "ink";
 import type { ReactNode } from "react";
 import { findQuestion, nextField, type Question } from "#cli/chat/asking.ts";
-import type { ChatView } from "#cli/chat/chat-store.ts";
+import { type ChatView, commandsOf } from "#cli/chat/chat-store.ts";
+import { findStem, matchCommands } from "#cli/chat/completion.ts";
 import { isAnswering, type Typing } from "#cli/chat/keys.ts";
 import { type Editor, splitAtCursor } from "#cli/chat/line-editor.ts";
 import { keepTail } from "#cli/chat/safe-text.ts";
+import { type Command, describeCommand } from "#cli/chat/slash.ts";
 import { activityOf } from "#contract/agent/standing.ts";
 import { beside, column, h, Say } from "./draw.ts";
 
 const SHOWN_CHARS = 2000;
+const SHOWN_COMMANDS = 8;
 
 /** Where somebody types: a message, or the answer to a question. */
 export function InputView({ view }: { readonly view: ChatView }): ReactNode {
   const { chat, typing, now, isViewer } = view;
   const question = findQuestion(chat);
-  const situation = { question, isRunning: false, isViewer, now };
+  const situation = { question, isRunning: false, commands: [], isViewer, now };
   const isAsked = isAnswering(typing, situation);
   const prompt = question === undefined ? null : h(QuestionView, { question, typing, isAsked });
   if (isViewer) return column({ marginTop: 1 }, prompt);
@@ -22,7 +25,40 @@ export function InputView({ view }: { readonly view: ChatView }): ReactNode {
   const lead = isAsked ? "= " : "> ";
   const isChoice = isAsked && question?.kind === "approval" && typing.draft?.isRefused !== true;
   const line = isChoice ? null : beside({ text: lead, bold: true }, h(EditorView, { editor }));
-  return column({ marginTop: 1 }, prompt, line);
+  const menu = isAsked ? null : h(MenuView, { typing, commands: commandsOf(chat) });
+  return column({ marginTop: 1 }, prompt, line, menu);
+}
+
+/** The commands that begin as what is typed, with what they are for; Tab puts them in. */
+function MenuView({ typing, commands }: MenuProps): ReactNode {
+  const lines = describeMenu(typing, commands);
+  if (lines.length === 0) return null;
+  return column({}, ...lines.map((text) => h(Say, { key: text, text, dim: true, isLine: true })));
+}
+
+interface MenuProps {
+  readonly typing: Typing;
+  readonly commands: readonly Command[];
+}
+
+export function describeMenu(
+  { editor, menu }: Pick<Typing, "editor" | "menu">,
+  commands: readonly Command[],
+): readonly string[] {
+  const stem = menu?.stem ?? findStem(editor.text);
+  if (stem === undefined) return [];
+  const matches = matchCommands(commands, stem);
+  const chosen = menu?.at ?? 0;
+  const first = Math.max(0, Math.min(chosen - SHOWN_COMMANDS + 1, matches.length - SHOWN_COMMANDS));
+  const shown = matches.slice(first, first + SHOWN_COMMANDS);
+  const rest = matches.length - shown.length;
+  return [
+    ...shown.map((command, at) => {
+      const isChosen = menu?.at === first + at;
+      return `${isChosen ? "*" : " "} ${describeCommand(command)}`;
+    }),
+    ...(rest > 0 ? [`  and ${rest} more`] : []),
+  ];
 }
 
 interface QuestionProps {

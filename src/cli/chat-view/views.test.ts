@@ -3,10 +3,11 @@ import { expect, test } from "vitest";
 import { emptyChat } from "#cli/chat/chat-state.ts";
 import type { ChatView } from "#cli/chat/chat-store.ts";
 import type { ChatItem, ChatState, DoneCall, OpenCall } from "#cli/chat/chat-types.ts";
-import { emptyTyping } from "#cli/chat/keys.ts";
+import { emptyTyping, type Typing } from "#cli/chat/keys.ts";
+import { listCommands } from "#cli/chat/slash.ts";
 import { describeDuration } from "./describe-call.ts";
 import { h } from "./draw.ts";
-import { describeStatus } from "./input-view.ts";
+import { describeMenu, describeStatus } from "./input-view.ts";
 import { ItemView } from "./item-view.ts";
 import { LiveView } from "./live-view.ts";
 
@@ -34,6 +35,20 @@ function drawLive(chat: Partial<ChatState>): string[] {
   const lines = renderToString(h(LiveView, { view: viewOf(chat) }), { columns: 40 }).split("\n");
   return lines.map((line) => line.trimEnd()).filter((line) => line !== "");
 }
+
+test("the commands that fit are listed below the line, with the one that Tab has put in", () => {
+  const commands = listCommands({ model2: "Another." });
+  const typed = (text: string, menu: Typing["menu"] = undefined) =>
+    describeMenu({ editor: { text, cursor: text.length }, menu }, commands);
+  expect(typed("/he")).toEqual(["  /help: this list"]);
+  expect(typed("/model2", { stem: "mo", at: 1 })).toEqual([
+    "  /model [NAME]: which models there are, or another one from now on",
+    "* /model2: Another.",
+  ]);
+  expect(typed("/")).toHaveLength(9);
+  expect(typed("/").at(-1)).toBe("  and 1 more");
+  for (const text of ["hello", "/model x", "/nothing"]) expect(typed(text)).toEqual([]);
+});
 
 test("a call that has ended is one line, whole when it is unfolded", () => {
   const folded = drawItem({ kind: "call", call: done, isUnfolded: false, depth: 0 });

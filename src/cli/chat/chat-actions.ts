@@ -96,7 +96,11 @@ export class ChatActions {
   }
 
   #followUp(text: string): void {
-    if (text === "") this.#parts.store.note("say what is to follow: /followup TEXT", "error");
+    const { store } = this.#parts;
+    const slash = parseSlash(text, Object.keys(this.#ownCommands()));
+    if (text === "") store.note("say what is to follow: /followup TEXT", "error");
+    else if (slash !== undefined)
+      store.note(`/${slash.name} is not a command of the agent, so it cannot follow`, "error");
     else this.#send(text, ["followup"]);
   }
 

@@ -3,6 +3,7 @@ import { findQuestion, type Question } from "./asking.ts";
 import { markWritten } from "./chat-state.ts";
 import { add, type ChatState, note, type Tone } from "./chat-types.ts";
 import { emptyTyping, type Situation, showQuestion, type Typing } from "./keys.ts";
+import { type Command, listCommands } from "./slash.ts";
 
 /** What is drawn. */
 export interface ChatView {
@@ -38,7 +39,8 @@ export class ChatStore implements Disposable {
   get situation(): Situation {
     const { chat, isViewer } = this.#view;
     const isRunning = activityOf(chat) !== "idle" || chat.isCompacting;
-    return { question: this.#question(), isRunning, isViewer, now: this.#now() };
+    const commands = commandsOf(chat);
+    return { question: this.#question(), isRunning, commands, isViewer, now: this.#now() };
   }
 
   /** As React wants it. */
@@ -100,4 +102,9 @@ export class ChatStore implements Disposable {
     clearTimeout(this.#frame);
     this.#listeners.clear();
   }
+}
+
+/** What can be typed with a slash to the agent that speaks now. */
+export function commandsOf({ agents, agent }: ChatState): readonly Command[] {
+  return listCommands(agents.find(({ name }) => name === agent)?.commands ?? {});
 }

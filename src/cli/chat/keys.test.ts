@@ -11,8 +11,12 @@ import {
   showQuestion,
   type Typing,
 } from "./keys.ts";
+import { listCommands } from "./slash.ts";
 
-const idle: Situation = { question: undefined, isRunning: false, isViewer: false, now: 0 };
+const commands = listCommands({ review: "Reviews the last change." });
+const idle: Situation = {
+  ...{ question: undefined, isRunning: false, isViewer: false, now: 0, commands },
+};
 const running = { ...idle, isRunning: true };
 const text = (said: string): Press => ({ kind: "text", text: said });
 const enter: Press = { kind: "enter" };
@@ -52,6 +56,69 @@ describe("a message", () => {
     expect(down.editor.text).toBe("");
     expect(giveBack(down, "lost").editor).toEqual({ text: "lost", cursor: 4 });
     expect(giveBack(up, "lost").editor.text).toBe("one");
+  });
+});
+
+describe("a draft", () => {
+  const UP: Press = { kind: "up" };
+  const DOWN: Press = { kind: "down" };
+  const draft = [text("one"), { kind: "newline" } as const, text("two")];
+  const { typing: before } = pressAll(emptyTyping, [text("sent"), enter], idle);
+  const shown = (keys: readonly Press[]) => {
+    const { text: said, cursor } = pressAll(before, keys, idle).typing.editor;
+    return `${said.slice(0, cursor)}|${said.slice(cursor)}`;
+  };
+
+  test("is moved in by Up and Down, left from its first line, and comes back", () => {
+    expect(shown([...draft, UP])).toBe("one|\ntwo");
+    expect(shown([...draft, UP, DOWN])).toBe("one\ntwo|");
+    expect(shown([...draft, UP, UP])).toBe("sent|");
+    expect(shown([...draft, UP, UP, DOWN])).toBe("one\ntwo|");
+    expect(shown([...draft, UP, UP, UP, UP, DOWN, DOWN])).toBe("one\ntwo|");
+  });
+
+  test("is kept when an earlier line is changed, which is kept as well, and when that is sent", () => {
+    const changed = [...draft, UP, UP, text(" again"), DOWN, UP];
+    expect(shown(changed.slice(0, -1))).toBe("one\ntwo|");
+    expect(shown([...changed, UP])).toBe("sent again|");
+    const sent = pressAll(before, [...draft, UP, UP, enter], idle);
+    expect(sent.intents).toEqual([{ kind: "say", text: "sent" }]);
+    expect(sent.typing.editor.text).toBe("one\ntwo");
+  });
+});
+
+describe("Tab behind a slash", () => {
+  const tab: Press = { kind: "tab" };
+  const tabbed = (said: string, tabs: number) => {
+    const keys = [text(said), ...Array.from({ length: tabs }, () => tab)];
+    const { typing, intents } = pressAll(emptyTyping, keys, idle);
+    return [typing.editor.text, ...intents];
+  };
+
+  test("completes the only command, and sends nothing", () => {
+    expect(tabbed("/he", 1)).toEqual(["/help"]);
+    expect(tabbed("/he", 3)).toEqual(["/help"]);
+    expect(tabbed("/rev", 1)).toEqual(["/review"]);
+    expect(tabbed("/mod", 1)).toEqual(["/model "]);
+  });
+
+  test("goes through several, one after the other", () => {
+    const first = ["/model", "/agent", "/tools"];
+    expect([1, 2, 3].map((tabs) => tabbed("/", tabs)[0])).toEqual(first);
+    expect(tabbed("/", commands.length + 1)).toEqual(["/model"]);
+    const { typing } = pressAll(emptyTyping, [text("/"), tab, tab], idle);
+    expect(pressAll(typing, [{ kind: "edit", key: "backspace" }, tab], idle).typing).toMatchObject({
+      editor: { text: "/agent " },
+      menu: undefined,
+    });
+  });
+
+  test("never sends the line: an unknown command and one with words behind it are a hint", () => {
+    for (const said of ["/nothing", "/review the rest", "/etc/hosts", " /he x"]) {
+      const [left, intent, ...more] = tabbed(said, 1);
+      expect([left, more]).toEqual([said, []]);
+      expect(intent).toMatchObject({ kind: "hint" });
+    }
   });
 });
 

@@ -7,7 +7,9 @@ import {
   type Question,
   readDecision,
 } from "./asking.ts";
-import { type EditKey, type Editor, edit, emptyEditor, insert } from "./line-editor.ts";
+import { complete, type Menu } from "./completion.ts";
+import { type EditKey, type Editor, edit, emptyEditor, insert, moveLine } from "./line-editor.ts";
+import type { Command } from "./slash.ts";
 
 /** What somebody at the keyboard does: a key with a meaning, or text. */
 export type Press =
@@ -31,11 +33,17 @@ export interface Typing {
   readonly sent: readonly string[];
   /** Which of those is shown again, counted from the end; 0 = none. */
   readonly recalled: number;
+  /** By the same count: what was left unsent, the draft included, until something is sent. */
+  readonly unsent: Readonly<Record<number, string>>;
+  /** Between two Tabs. */
+  readonly menu: Menu | undefined;
 }
 
 export interface Situation {
   readonly question: Question | undefined;
   readonly isRunning: boolean;
+  /** What can be typed with a slash. */
+  readonly commands: readonly Command[];
   /** Somebody who only watches. */
   readonly isViewer: boolean;
   readonly now: number;
@@ -48,7 +56,14 @@ export interface Pressed {
 
 const SENT_KEPT = 100;
 
-export const emptyTyping: Typing = { editor: emptyEditor, draft: undefined, sent: [], recalled: 0 };
+export const emptyTyping: Typing = {
+  editor: emptyEditor,
+  draft: undefined,
+  sent: [],
+  recalled: 0,
+  unsent: {},
+  menu: undefined,
+};
 
 /** A question that was asked is shown; one that is answered is not. */
 export function showQuestion(typing: Typing, question: Question | undefined, now: number): Typing {
@@ -73,7 +88,9 @@ export function press(typing: Typing, key: Press, situation: Situation): Pressed
     return question.kind === "approval"
       ? pressApproval(typing, { key, question, draft })
       : pressForm(typing, { key, question, draft });
-  return pressMessage(typing, key, situation);
+  // Another key than Tab ends the choice.
+  const before = key.kind === "tab" ? typing : { ...typing, menu: undefined };
+  return pressMessage(before, key, situation);
 }
 
 function pressControl(
@@ -86,7 +103,7 @@ function pressControl(
   if (kind === "leave" && isTyped)
     return { typing: withEditor(typing, edit(typing.editor, "delete")) };
   if (kind !== "interrupt") return { typing, intent: { kind } };
-  if (isTyped) return { typing: { ...typing, editor: emptyEditor, recalled: 0 } };
+  if (isTyped) return { typing: { ...typing, ...nothingTyped } };
   if (isRunning && !isViewer) return { typing, intent: { kind } };
   return { typing, intent: { kind: "hint", text: "Ctrl-D leaves; the session goes on" } };
 }
@@ -145,28 +162,44 @@ function applyEdit(editor: Editor, key: Press): Editor {
   return key.kind === "edit" ? edit(editor, key.key) : editor;
 }
 
-function pressMessage(typing: Typing, key: Press, { isRunning }: Situation): Pressed {
+function pressMessage(typing: Typing, key: Press, { isRunning, commands }: Situation): Pressed {
   switch (key.kind) {
     case "enter":
+      return submit(typing, "say");
     case "tab":
-      return submit(typing, key.kind === "enter" ? "say" : "followup");
+      return pressTab(typing, commands);
     case "escape":
       return isRunning ? { typing, intent: { kind: "interrupt" } } : { typing };
     case "up":
-      return { typing: recall(typing, typing.recalled + 1) };
+      return { typing: pressArrow(typing, -1) };
     case "down":
-      return { typing: recall(typing, typing.recalled - 1) };
+      return { typing: pressArrow(typing, 1) };
     default:
       return { typing: withEditor(typing, applyEdit(typing.editor, key)) };
   }
+}
+
+/** A line that begins with a slash is completed and never sent: it would be a turn that is paid for. */
+function pressTab(typing: Typing, commands: readonly Command[]): Pressed {
+  const completed = complete(typing.editor.text, commands, typing.menu);
+  if (completed === undefined) return submit(typing, "followup");
+  if (completed.kind === "refused")
+    return { typing, intent: { kind: "hint", text: completed.why } };
+  const { text, menu } = completed;
+  return { typing: { ...typing, editor: { text, cursor: text.length }, menu } };
 }
 
 function submit(typing: Typing, kind: "say" | "followup"): Pressed {
   const { text } = typing.editor;
   if (text.trim() === "") return { typing };
   const sent = [...typing.sent.filter((line) => line !== text), text].slice(-SENT_KEPT);
-  return { typing: { ...typing, editor: emptyEditor, sent, recalled: 0 }, intent: { kind, text } };
+  // A draft that was left for an earlier line comes back behind it.
+  const draft = typing.recalled === 0 ? "" : (typing.unsent[0] ?? "");
+  const editor = { text: draft, cursor: draft.length };
+  return { typing: { ...typing, ...nothingTyped, editor, sent }, intent: { kind, text } };
 }
+
+const nothingTyped = { editor: emptyEditor, recalled: 0, unsent: {}, menu: undefined } as const;
 
 /** What was not sent is given back, unless something else is being typed. */
 export function giveBack(typing: Typing, text: string): Typing {
@@ -174,11 +207,18 @@ export function giveBack(typing: Typing, text: string): Typing {
   return withEditor(typing, { text, cursor: text.length });
 }
 
+/** Within the lines of what is typed, and from its first or last line to what was sent before and behind it. */
+function pressArrow(typing: Typing, by: -1 | 1): Typing {
+  const moved = moveLine(typing.editor, by);
+  return moved === undefined ? recall(typing, typing.recalled - by) : withEditor(typing, moved);
+}
+
 function recall(typing: Typing, recalled: number): Typing {
-  const { sent } = typing;
+  const { sent, editor } = typing;
   if (recalled < 0 || recalled > sent.length) return typing;
-  const text = recalled === 0 ? "" : (sent.at(-recalled) ?? "");
-  return { ...typing, recalled, editor: { text, cursor: text.length } };
+  const unsent = { ...typing.unsent, [typing.recalled]: editor.text };
+  const text = unsent[recalled] ?? sent.at(-recalled) ?? "";
+  return { ...typing, recalled, unsent, editor: { text, cursor: text.length } };
 }
 
 function withEditor(typing: Typing, editor: Editor): Typing {

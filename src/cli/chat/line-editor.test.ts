@@ -6,6 +6,7 @@ import {
   edit,
   emptyEditor,
   insert,
+  moveLine,
   splitAtCursor,
 } from "./line-editor.ts";
 
@@ -40,6 +41,22 @@ test("keys move and remove what a person sees as one character", () => {
   ];
   for (const [before, key, after] of table)
     expect([before, key, show(edit(at(before), key))]).toEqual([before, key, after]);
+});
+
+test("the same place in the next line is counted in characters that a person sees", () => {
+  const table: [before: string, by: -1 | 1, after: string | undefined][] = [
+    ["one\ntw|o", -1, "on|e\ntwo"],
+    ["o\ntwo|", -1, "o|\ntwo"],
+    ["中文x|\nabcd", 1, "中文x\nabc|d"],
+    ["ab|c\n👩‍👩‍👧👍🏽x", 1, "abc\n👩‍👩‍👧👍🏽|x"],
+    ["a\n\n|b", -1, "a\n|\nb"],
+    ["on|e\ntwo", -1, undefined],
+    ["one\ntw|o", 1, undefined],
+  ];
+  for (const [before, by, after] of table) {
+    const moved = moveLine(at(before), by);
+    expect([before, moved === undefined ? undefined : show(moved)]).toEqual([before, after]);
+  }
 });
 
 test("a word behind one that fills a message is removed without a look at each part of it", () => {

@@ -55,6 +55,20 @@ export function edit(editor: Editor, key: EditKey): Editor {
   }
 }
 
+/** The same place in the line above or below; undefined when there is none. */
+export function moveLine({ text, cursor }: Editor, by: -1 | 1): Editor | undefined {
+  const lines = text.split("\n");
+  const above = text.slice(0, cursor).split("\n");
+  const line = lines[above.length - 1 + by];
+  if (line === undefined) return undefined;
+  const column = [...segmenter.segment(above.at(-1) ?? "")].length;
+  const kept = [...segmenter.segment(line)].slice(0, column);
+  const start = lines
+    .slice(0, above.length - 1 + by)
+    .reduce((sum, { length }) => sum + length + 1, 0);
+  return { text, cursor: start + kept.reduce((sum, { segment }) => sum + segment.length, 0) };
+}
+
 /** The text with the character at the cursor apart, to be drawn. */
 export function splitAtCursor(editor: Editor): readonly [string, string, string] {
   const { text, cursor } = editor;

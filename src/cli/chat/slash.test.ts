@@ -18,6 +18,10 @@ test("a slash and a word of ours is a command; the rest is said to the agent", (
     expect([text, parseSlash(text, ["fix"])]).toEqual([text, parsed]);
 });
 
-test("the list has ours and the agent's own", () => {
-  expect(describeHelp({ fix: "Fix it." })).toMatch(/\/detach .*\n[\s\S]*\/fix: of this agent/);
+test("the list says of each command what it takes and what it is for, the agent's own included", () => {
+  const help = describeHelp({ fix: "Fix it.", plain: "" }).split("\n");
+  expect(help).toContain("/model [NAME]: which models there are, or another one from now on");
+  expect(help).toContain("/detach: leave; the session keeps running");
+  expect(help).toContain("/fix: Fix it.");
+  expect(help).toContain("/plain: a command of this agent");
 });

@@ -1,13 +1,21 @@
-/** What is typed with a slash and is ours. */
+/** A command that is typed with a slash. */
+export interface Command {
+  readonly name: string;
+  /** What may follow the name; empty for nothing. */
+  readonly takes: string;
+  readonly meaning: string;
+}
+
+/** Those that are ours, and not the agent's own. */
 const slashCommands = {
-  model: "[NAME]: which models there are, or another one from now on",
-  agent: "[NAME]: who is in the team, or who goes on",
-  tools: "what the agent can do",
-  compact: "[INSTRUCTION]: make the history shorter",
-  followup: "TEXT: say it when the turn has ended (as Tab does)",
-  sessions: "what else there is",
-  detach: "leave; the session goes on",
-  help: "this list",
+  model: { takes: "[NAME]", meaning: "which models there are, or another one from now on" },
+  agent: { takes: "[NAME]", meaning: "which agents are in the team, or which one continues" },
+  tools: { takes: "", meaning: "what the agent can do" },
+  compact: { takes: "[INSTRUCTION]", meaning: "make the history shorter" },
+  followup: { takes: "TEXT", meaning: "say it when the turn has ended (as Tab does)" },
+  sessions: { takes: "", meaning: "what else there is" },
+  detach: { takes: "", meaning: "leave; the session keeps running" },
+  help: { takes: "", meaning: "this list" },
 } as const;
 
 export type SlashName = keyof typeof slashCommands;
@@ -26,15 +34,31 @@ export function parseSlash(text: string, own: readonly string[]): Slash | undefi
   return own.includes(name) ? undefined : { kind: "unknown", name };
 }
 
+/** Ours, then the agent's own, each with what it is for. */
+export function listCommands(own: Readonly<Record<string, string>>): readonly Command[] {
+  const ours = Object.entries(slashCommands).map(([name, command]) => ({ name, ...command }));
+  const others = Object.entries(own)
+    .filter(([name]) => !isOurs(name))
+    .map(([name, description]) => ({
+      name,
+      takes: "",
+      meaning: description.trim() === "" ? "a command of this agent" : description,
+    }));
+  return [...ours, ...others];
+}
+
+export function describeCommand({ name, takes, meaning }: Command): string {
+  return `/${name}${takes === "" ? "" : ` ${takes}`}: ${meaning}`;
+}
+
 export function describeHelp(own: Readonly<Record<string, string>>): string {
-  const ours = Object.entries(slashCommands).map(([name, meaning]) => `/${name} ${meaning}`);
-  const others = Object.keys(own).map((name) => `/${name}: of this agent`);
-  return [...ours, ...others, ...keys].join("\n");
+  return [...listCommands(own).map(describeCommand), ...keys].join("\n");
 }
 
 const keys = [
   "Enter sends: to a turn that runs at once, else as a new message; Tab waits for its end",
-  "Alt-Enter begins a new line; Up and Down bring back what was sent",
+  "Tab behind a slash completes the command",
+  "Alt-Enter begins a new line; Up and Down move between lines, then bring back what was sent",
   "Esc interrupts; Ctrl-O unfolds calls of tools; Ctrl-D leaves",
 ];
 
