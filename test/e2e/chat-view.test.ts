@@ -44,7 +44,8 @@ test("approvals are answered in place, and who types is heard meanwhile", async 
   await pane.shows("[y] once");
   const asked = [
     ...["> please write", ""],
-    "? the safety mode balanced asks for tools that do more than read",
+    "? Approval needed: balanced mode asks before anything that changes files or runs",
+    "  commands.",
     ...["  write_file {", '    "path": "note.txt",', '    "content": "noted\\n"', "  }"],
   ];
   expect(seenFrom(pane, "> please")).toBe(

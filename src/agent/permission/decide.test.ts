@@ -115,7 +115,7 @@ test("a ruling says which rule made it", () => {
   const because = (given: Given) =>
     decide({ tool: "write", input: { path: "/a" }, hints: acts }, rulesOf(given)).because;
   expect(because({ team: { deny: ["write:path=/*"] } })).toBe('the team denies "write:path=/*"');
-  expect(because({ session: { ask: ["w*"] } })).toBe('the session asks for "w*"');
+  expect(because({ session: { ask: ["w*"] } })).toBe('a session rule asks before "w*"');
   expect(because({ session: { allow: ["w*"] } })).toBe('the session allows "w*"');
 });
 

@@ -73,7 +73,7 @@ function judgeDenied(call: ReadCall, { session, team }: Rules): Ruling | undefin
 function judgeBySession(call: ReadCall, { session, hook }: Rules): Ruling | undefined {
   if (hook === "ask") return ask("a hook asks for it");
   const asking = findAsking(session.ask, call);
-  if (asking !== undefined) return ask(`the session asks for ${quote(asking)}`);
+  if (asking !== undefined) return ask(`a session rule asks before ${quote(asking)}`);
   const allowing = findAllowing(session.allow, call);
   return allowing && allow(`the session allows ${allowing.map(quote).join(", ")}`);
 }
@@ -81,7 +81,7 @@ function judgeBySession(call: ReadCall, { session, hook }: Rules): Ruling | unde
 function judgeByTeam(call: ReadCall, { session, team, hook, safety }: Rules): Ruling | undefined {
   if (hook === "allow") return allow("a hook allows it");
   const asking = safety === "autonomous" ? undefined : findAsking(team.ask, call);
-  if (asking !== undefined) return ask(`the team asks for ${quote(asking)}`);
+  if (asking !== undefined) return ask(`a team rule asks before ${quote(asking)}`);
   // Some parts of a command line may be allowed by the one, some by the other.
   const allowing = findAllowing([...session.allow, ...team.allow], call);
   return allowing && allow(`the team allows ${allowing.map(quote).join(", ")}`);
@@ -91,10 +91,10 @@ function judgeBySafety(hints: JudgedCall["hints"], safety: SafetyMode): Ruling {
   const onlyReads = hints.read_only && !hints.destructive;
   switch (safety) {
     case "strict":
-      return ask("the safety mode strict asks for every call");
+      return ask("strict mode asks before every call");
     case "balanced":
       if (onlyReads) return allow("the tool only reads");
-      return ask("the safety mode balanced asks for tools that do more than read");
+      return ask("balanced mode asks before anything that changes files or runs commands");
     case "restricted":
       if (onlyReads) return allow("the tool only reads");
       return deny("the safety mode restricted denies tools that do more than read");

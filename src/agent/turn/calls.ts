@@ -138,7 +138,8 @@ async function askPermission(
   const decided = stage.permissions.decide({ ...call, hints }, hooked.decision);
   if (decided.kind === "deny") return { refused: `This call is not allowed: ${decided.because}` };
   if (decided.kind === "allow") return { call, context };
-  const answered = await askPerson(call, decided.because, { actor, stage });
+  const message = `Approval needed: ${decided.because}.`;
+  const answered = await askPerson(call, message, { actor, stage });
   return "refused" in answered ? answered : { ...answered, context };
 }
 
@@ -157,7 +158,7 @@ async function askPerson(
   if (decision !== "reject") return { call, context: [] };
   if (by === "interrupt") return { refused: NOT_RUN };
   if (by === "headless")
-    return { refused: `This call needs an approval, and nobody is there to give it: ${message}` };
+    return { refused: `This call was not run, because no user can approve it. ${message}` };
   const why = reason?.trim() ?? "";
   return {
     refused: why === "" ? "The user rejected this call." : `The user rejected this call: ${why}`,

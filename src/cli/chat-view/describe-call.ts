@@ -1,5 +1,6 @@
 import type { OpenCall } from "#cli/chat/chat-types.ts";
 import { cut, lastLine, safeLine } from "#cli/chat/safe-text.ts";
+import { askedText } from "#cli/team/asked-text.ts";
 
 const INPUT_CHARS = 60;
 const VALUE_CHARS = 40;
@@ -13,7 +14,7 @@ export function describeCall(
   const said = lastLine(call.output);
   return [
     mark,
-    safeLine(call.tool),
+    safeLine(askedText(call.tool)),
     ...(durationMs === undefined ? [] : [describeDuration(durationMs)]),
     cut(describeInput(call.input, "short"), INPUT_CHARS),
     ...(said === "" ? [] : [`→ ${said}`]),
@@ -24,17 +25,17 @@ export function describeCall(
 
 export function describeInput(input: unknown, how: "short" | "whole"): string {
   if (input === undefined) return "";
-  if (how === "whole") return JSON.stringify(input, null, 2);
+  if (how === "whole") return askedText(JSON.stringify(input, null, 2));
   if (typeof input !== "object" || input === null || Array.isArray(input))
-    return safeLine(JSON.stringify(input));
+    return safeLine(askedText(JSON.stringify(input)));
   return Object.entries(input)
-    .map(([name, value]) => `${name}=${cut(describeValue(value), VALUE_CHARS)}`)
+    .map(([name, value]) => `${askedText(name)}=${cut(describeValue(value), VALUE_CHARS)}`)
     .map((word) => safeLine(word))
     .join(" ");
 }
 
 function describeValue(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return askedText(typeof value === "string" ? value : JSON.stringify(value));
 }
 
 export function describeDuration(ms: number): string {

@@ -7,6 +7,7 @@ import { isAnswering, type Typing } from "#cli/chat/keys.ts";
 import { type Editor, splitAtCursor } from "#cli/chat/line-editor.ts";
 import { keepTail } from "#cli/chat/safe-text.ts";
 import { type Command, describeCommand } from "#cli/chat/slash.ts";
+import { askedText } from "#cli/team/asked-text.ts";
 import { activityOf } from "#contract/agent/standing.ts";
 import { beside, column, h, Say } from "./draw.ts";
 
@@ -69,7 +70,7 @@ interface QuestionProps {
 
 function QuestionView({ question, typing, isAsked }: QuestionProps): ReactNode {
   const hint = isAsked
-    ? describeAnswers(question, typing)
+    ? askedText(describeAnswers(question, typing))
     : typing.editor.text === ""
       ? "it asks something; see above"
       : "it asks something; send your line or clear it (Ctrl-U) to answer";

@@ -1,3 +1,4 @@
+import { askedText, warnOfHidden } from "#cli/team/asked-text.ts";
 import type { AgentEventOf } from "#contract/agent/events.ts";
 import { approvalOf, elicitationOf } from "#contract/agent/standing.ts";
 import type { PendingApproval, PendingElicitation } from "#contract/agent/views.ts";
@@ -36,16 +37,18 @@ function resolveApproval(state: ChatState, event: AgentEventOf<"approval.resolve
   const asked = state.approvals.find((approval) => approval.approval_id === approval_id);
   const why = reason === undefined || reason === "" ? "" : `: ${reason}`;
   const tone = decision === "reject" ? "warning" : "good";
-  const text = `${asked?.tool ?? "it"} is ${decisions[decision]}${why}`;
+  const text = `${askedText(asked?.tool ?? "it")} is ${decisions[decision]}${why}`;
   return add(restartCall(state, asked?.call_id, at), note(text, tone, depthOf(state, subagent_id)));
 }
 
 /** Everything that is asked for stands above, whole: nobody allows what he has not seen. */
 export function approvalItem({ tool, input, message }: PendingApproval, depth: number): ChatItem {
-  const detail = tool === undefined ? "" : `${tool} ${JSON.stringify(input, null, 2) ?? ""}`;
-  return { kind: "asked", text: message, detail, depth };
+  const call = tool === undefined ? [] : [`${tool} ${JSON.stringify(input, null, 2) ?? ""}`];
+  const detail = [...call.map(askedText), ...warnOfHidden([tool, input, message])].join("\n");
+  return { kind: "asked", text: askedText(message), detail, depth };
 }
 
-export function questionItem({ message }: PendingElicitation, depth: number): ChatItem {
-  return { kind: "asked", text: message, detail: "", depth };
+export function questionItem({ message, schema }: PendingElicitation, depth: number): ChatItem {
+  const detail = warnOfHidden([message, schema]).join("\n");
+  return { kind: "asked", text: askedText(message), detail, depth };
 }

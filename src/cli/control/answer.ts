@@ -1,6 +1,7 @@
 import { notice } from "#cli/exit.ts";
 import { parseOptions } from "#cli/options.ts";
 import { printable } from "#cli/printable.ts";
+import { askedText, warnOfHidden } from "#cli/team/asked-text.ts";
 import { listFields } from "#cli/team/form.ts";
 import type { ApprovalDecision } from "#contract/agent/events.ts";
 import type { AgentSnapshot, PendingApproval, PendingElicitation } from "#contract/agent/views.ts";
@@ -114,16 +115,17 @@ function refuseSeveral(ids: readonly string[]): void {
 function show({ approvals, elicitations }: Pending): string {
   const asked = approvals.map(({ approval_id, message, tool, input }) => {
     const call = tool === undefined ? "" : ` ${tool} ${JSON.stringify(input)}`;
-    return [`${approval_id} ${message}${call}`];
+    return [`${approval_id} ${message}${call}`, ...warnOfHidden([tool, input, message])];
   });
   const questions = elicitations.map(({ elicitation_id, message, schema }) => [
     `${elicitation_id} ${message}`,
+    ...warnOfHidden([message, schema]),
     ...listFields(schema).map(({ name, label, type, choices, isRequired }) => {
       const values = choices.length === 0 ? type : choices.join("|");
       return `  ${name}=${values}${isRequired ? "" : " (may be left out)"}${label === name ? "" : ` ${label}`}`;
     }),
   ]);
   const lines = [...asked, ...questions].flat();
-  // A line begins with two spaces where a field stands; nothing else of it is ours.
-  return lines.map((line) => `${printable(line)}\n`).join("");
+  // Only the line of a field begins with two spaces: a line end in a message becomes a blank.
+  return lines.map((line) => `${printable(askedText(line))}\n`).join("");
 }

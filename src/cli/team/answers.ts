@@ -5,6 +5,7 @@ import type { Runtime } from "#contract/agent/runtime.ts";
 import type { PendingApproval, PendingElicitation } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
+import { askedText, warnOfHidden } from "./asked-text.ts";
 import { type FieldValue, type FormField, listFields, parseField } from "./form.ts";
 import type { Heard, LineInput } from "./line-input.ts";
 
@@ -111,8 +112,8 @@ type Ask = (question: string) => Promise<Heard>;
 
 async function approve(runtime: Runtime, approval: PendingApproval, ask: Ask): Promise<void> {
   const { approval_id, tool, input, message } = approval;
-  const what = tool === undefined ? "" : `${tool} ${JSON.stringify(input)}\n`;
-  process.stdout.write(`${printable(message)}\n${what === "" ? "" : `${printable(what)}\n`}`);
+  const call = tool === undefined ? [] : [`${tool} ${JSON.stringify(input)}`];
+  printLines([message, ...call, ...warnOfHidden([tool, input, message])]);
   const question =
     tool === undefined
       ? "go on? [y]es, [n]o: "
@@ -126,9 +127,13 @@ async function approve(runtime: Runtime, approval: PendingApproval, ask: Ask): P
   }
 }
 
+function printLines(lines: readonly string[]): void {
+  for (const line of lines) process.stdout.write(`${printable(askedText(line))}\n`);
+}
+
 async function answer(runtime: Runtime, question: PendingElicitation, ask: Ask): Promise<void> {
   const { elicitation_id, message, schema } = question;
-  process.stdout.write(`${printable(message)}\n`);
+  printLines([message, ...warnOfHidden([message, schema])]);
   const content: Record<string, FieldValue> = {};
   for (const field of listFields(schema)) {
     const value = await askField(field, ask);
@@ -146,11 +151,11 @@ type Given = { readonly given: FieldValue } | "over" | "decline" | undefined;
 async function askField(field: FormField, ask: Ask): Promise<Given> {
   const { label, choices, type, isRequired } = field;
   for (const [index, choice] of choices.entries())
-    process.stdout.write(`  ${index + 1}. ${printable(choice)}\n`);
+    process.stdout.write(`  ${index + 1}. ${printable(askedText(choice))}\n`);
   const hint = type === "boolean" ? " [y/n]" : "";
   const empty = isRequired ? "empty declines" : "may be empty";
   for (;;) {
-    const heard = await ask(`${printable(label)}${hint} (${empty}): `);
+    const heard = await ask(`${printable(askedText(label))}${hint} (${empty}): `);
     if (typeof heard === "string") return "over";
     if (heard.line.trim() === "") return isRequired ? "decline" : undefined;
     const given = parseField(field, heard.line);
