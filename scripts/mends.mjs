@@ -8,7 +8,8 @@
 //
 // Exits 1 when a test that a commit names is not there any more.
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
@@ -71,13 +72,16 @@ function split(list) {
     .filter((item) => item !== "");
 }
 
-/** The title may be a row of a table, whose values the source does not hold: then its file has to be there. */
+/** A file may have moved since. */
 function isThere(test) {
   const [path = "", title = ""] = test.split(" > ").map((part) => part.trim());
-  const file = `${root}/${path}`;
-  return existsSync(file) && (title === "" || containsWords(readFileSync(file, "utf8"), title));
+  const files = existsSync(`${root}/${path}`)
+    ? [path]
+    : globSync(`{src,web,test,bench}/**/${basename(path)}`, { cwd: root });
+  return files.some((file) => containsWords(readFileSync(`${root}/${file}`, "utf8"), title));
 }
 
+/** The title may be a row of a table, whose values the source does not hold. */
 function containsWords(source, title) {
   if (source.includes(title) || source.includes(title.replaceAll('"', '\\"'))) return true;
   const templates = [
