@@ -118,7 +118,7 @@ async function type(call, sessionId) {
 function picturesOf({ shell, agent }) {
   const hasText = (text) => (page) => page.getByText(text).first().waitFor();
   const list = (page) => page.getByRole("treegrid", { name: "Sessions" }).waitFor();
-  const asks = hasText("wants to use");
+  const asks = hasText("Edit cart.py?");
   const [terminal, talk] = [`/s/${shell.session_id}`, `/s/${agent.session_id}`];
   const light = { viewport: WIDE, colorScheme: "light" };
   const dark = { viewport: WIDE, colorScheme: "dark" };

@@ -1,4 +1,4 @@
-import { useCallback, useState } from "react";
+import { Fragment, useCallback, useState } from "react";
 import type { CallOptions } from "#client/client.ts";
 import type { AuditEntry } from "#contract/operations/audit.ts";
 import { useApp } from "#web/app/context.ts";
@@ -6,6 +6,7 @@ import { formatRoute } from "#web/app/router.ts";
 import { Button } from "#web/ui/button.tsx";
 import { formatMoment } from "#web/ui/format.ts";
 import { Empty } from "#web/ui/notice.tsx";
+import { Isolated } from "#web/ui/revealed.tsx";
 import css from "./admin.module.css";
 import { AdminPage, ListEnd } from "./admin-page.tsx";
 import { AuditFilters } from "./audit-filters.tsx";
@@ -90,7 +91,7 @@ function AuditRow({ entry }: { readonly entry: AuditEntry }) {
         <time dateTime={at}>{formatMoment(at)}</time>
       </td>
       <td className={`${css.strong} ${css.inline}`} title={token_id ?? undefined}>
-        {user_id ?? "nobody"}
+        <Isolated text={user_id ?? "unknown"} reading="decision" />
       </td>
       <td className={css.inline} title={action}>
         {sayAction(action)}
@@ -101,10 +102,19 @@ function AuditRow({ entry }: { readonly entry: AuditEntry }) {
             <code>{target_id}</code>
           </a>
         ) : (
-          <code>{target_id ?? ""}</code>
+          <code>
+            <Isolated text={target_id ?? ""} reading="decision" />
+          </code>
         )}
       </td>
-      <td className={css.faint}>{listDetails(entry).join(" · ")}</td>
+      <td className={css.faint}>
+        {listDetails(entry).map((detail, at) => (
+          <Fragment key={detail}>
+            {at === 0 ? null : " · "}
+            <Isolated text={detail} reading="decision" />
+          </Fragment>
+        ))}
+      </td>
     </tr>
   );
 }

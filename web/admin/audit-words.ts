@@ -1,4 +1,5 @@
 import type { AuditAction, AuditEntry } from "#contract/operations/audit.ts";
+import { revealHidden } from "#contract/text/hidden-characters.ts";
 
 /** What was done, as it follows a name. The compiler sees to it that none is missing. */
 export const ACTION_WORDS: Readonly<Record<AuditAction, string>> = {
@@ -73,6 +74,7 @@ export function describeFilter(filter: AuditFilter): Partial<AuditFilter> {
 }
 
 function formatDetail(value: unknown): string {
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  const raw = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  const text = revealHidden(raw, "decision");
   return text.length <= DETAIL_CHARS ? text : `${text.slice(0, DETAIL_CHARS)}…`;
 }

@@ -1,5 +1,6 @@
 import { useCallback, useMemo, useState } from "react";
 import type { CallOptions } from "#client/client.ts";
+import { revealHidden } from "#contract/text/hidden-characters.ts";
 import type { Token } from "#contract/token.ts";
 import { useApp } from "#web/app/context.ts";
 import { sayFault } from "#web/live/page-client.ts";
@@ -8,6 +9,7 @@ import { Button } from "#web/ui/button.tsx";
 import { Dialog } from "#web/ui/dialog.tsx";
 import { formatMoment } from "#web/ui/format.ts";
 import { Empty, Notice } from "#web/ui/notice.tsx";
+import { Isolated } from "#web/ui/revealed.tsx";
 import css from "./admin.module.css";
 import { AdminPage, ListEnd } from "./admin-page.tsx";
 import { SecretDialog } from "./secret-dialog.tsx";
@@ -154,11 +156,15 @@ function TokenRow({ token, names, onRevoke }: TokenRowProps) {
   return (
     <tr>
       <td title={`made ${formatMoment(created_at)}`}>
-        <span className={css.strong}>{label === "" ? "no label" : label}</span>
+        <span className={css.strong}>
+          <Isolated text={label === "" ? "no label" : label} reading="decision" />
+        </span>
         <br />
         <code className={css.faint}>{token_id}</code>
       </td>
-      <td data-label="For">{user_id}</td>
+      <td data-label="For">
+        <Isolated text={user_id} reading="decision" />
+      </td>
       <td data-label="Role">
         <Badge tone={role === "admin" ? "warn" : "neutral"}>{role}</Badge>
       </td>
@@ -172,7 +178,7 @@ function TokenRow({ token, names, onRevoke }: TokenRowProps) {
         <Button
           size="small"
           tone="danger"
-          aria-label={`Revoke ${label === "" ? token_id : label}`}
+          aria-label={`Revoke ${revealHidden(label === "" ? token_id : label, "decision")}`}
           onClick={() => onRevoke(token)}
         >
           Revoke
@@ -208,9 +214,12 @@ function RevokeDialog({ token, onClose, onRevoked }: RevokeDialogProps) {
     <Dialog title="Revoke this token?" onClose={onClose}>
       <div className={css.stack}>
         <p>
-          <strong>{label === "" ? token_id : label}</strong> of {user_id} ends at once, with every
-          browser that came by it, and cannot be brought back. Sessions that were started with it go
-          on. If you came in by it yourself, you are out.
+          <strong>
+            <Isolated text={label === "" ? token_id : label} reading="decision" />
+          </strong>{" "}
+          of <Isolated text={user_id} reading="decision" /> ends at once, with every browser that
+          came by it, and cannot be brought back. Sessions that were started with it go on. If you
+          came in by it yourself, you are out.
         </p>
         {error === undefined ? null : <Notice tone="bad">{sayFault(error)}</Notice>}
         <div className={css.buttons}>

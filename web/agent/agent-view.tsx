@@ -5,6 +5,7 @@ import { mayDo, useApp } from "#web/app/context.ts";
 import { useStore } from "#web/live/store.ts";
 import { type Command, useCommands } from "#web/palette/commands.ts";
 import { SessionHeader } from "#web/sessions/session-header.tsx";
+import { moveFocus, offerFocus } from "#web/ui/focus.ts";
 import { Empty, Loading, Notice } from "#web/ui/notice.tsx";
 import { AgentContext, type AgentPlace, useAgent, useShown, useTalk } from "./agent-context.ts";
 import { AgentSession } from "./agent-session.ts";
@@ -67,8 +68,12 @@ function Body() {
   const status = useShown((shown) => shown.status);
   const problem = useShown((shown) => shown.problem);
   const input = useRef<HTMLTextAreaElement>(null);
-  const interrupt = useInterrupt();
+  const interrupt = useInterrupt(input);
   useTalkCommands(interrupt, input);
+  const isShown = status === "live" || status === "away";
+  useEffect(() => {
+    if (isShown) offerFocus(input.current);
+  }, [isShown]);
   if (status === "failed")
     return (
       <Empty icon="pulse" title="The conversation cannot be shown">
@@ -88,7 +93,7 @@ function Body() {
       <ChildrenStrip />
       <TalkPane onInterrupt={interrupt} />
       <div className={css.bottom}>
-        <Pinned />
+        <Pinned onAnswered={() => moveFocus(input.current)} />
         <Speaking onInterrupt={interrupt} input={input} />
       </div>
     </>
@@ -120,14 +125,16 @@ function Speaking({ onInterrupt, input }: SpeakingProps) {
   );
 }
 
-function useInterrupt(): () => void {
+function useInterrupt(input: SpeakingProps["input"]): () => void {
   const { client, toasts } = useApp();
   const { session_id } = useAgent().session;
   return useCallback(() => {
+    // The button goes when the turn ends, and would take the focus with it.
+    moveFocus(input.current);
     client
       .call("session.interrupt", { session_id })
       .catch((error: unknown) => toasts.add("bad", sayRefusal(error)));
-  }, [client, toasts, session_id]);
+  }, [client, toasts, session_id, input]);
 }
 
 function useTalkCommands(interrupt: () => void, input: SpeakingProps["input"]): void {

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { revealHidden } from "#contract/text/hidden-characters.ts";
 import { settings } from "#web/live/settings.ts";
 import { useStore } from "#web/live/store.ts";
 import { nameOf } from "#web/sessions/session-name.ts";
@@ -102,7 +103,11 @@ function showNotice(news: News, shown: readonly number[]): readonly number[] {
   const text = counted.isTooMany ? "More has happened" : sayNews(news, nameOf(news.session));
   const tag = counted.isTooMany ? "reins" : `reins.${session_id}`;
   try {
-    const notice = new Notification(text, { tag, body: work_dir, icon: "./icon.svg" });
+    const notice = new Notification(text, {
+      tag,
+      body: revealHidden(work_dir, "decision"),
+      icon: "./icon.svg",
+    });
     notice.onclick = () => {
       window.focus();
       navigate(

@@ -1,4 +1,5 @@
 import type { Session } from "#contract/session.ts";
+import { revealHidden } from "#contract/text/hidden-characters.ts";
 import { navigate } from "#web/app/router.ts";
 import { iconOf, isLive, nameOf } from "#web/sessions/session-name.ts";
 import type { IconName } from "#web/ui/icons.tsx";
@@ -42,7 +43,7 @@ export function ofSession(session: Session, asking: ReadonlySet<string>): Choice
     id: session_id,
     kind: "session",
     title: nameOf(session),
-    note: work_dir,
+    note: revealHidden(work_dir, "decision"),
     words: [session_id, kind],
     icon: iconOf(session),
     isAsking: asking.has(session_id),

@@ -67,12 +67,12 @@ function Option({ id, found: { choice, spans }, isCurrent, onChoose }: OptionPro
       onClick={() => onChoose(choice)}
     >
       <Icon name={choice.icon} />
-      <span className={css.title}>
+      <bdi className={css.title}>
         <Marked text={choice.title} spans={spans} />
-      </span>
+      </bdi>
       {choice.isAsking ? <Badge tone="accent">needs an answer</Badge> : null}
       {choice.kind === "session" && !choice.isLive ? <Badge>ended</Badge> : null}
-      <span className={css.note}>{choice.note}</span>
+      <bdi className={css.note}>{choice.note}</bdi>
       {choice.keys === undefined ? null : <Keys keys={choice.keys} />}
     </div>
   );

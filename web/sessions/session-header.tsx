@@ -1,13 +1,15 @@
 import type { ReactNode } from "react";
 import type { Session } from "#contract/session.ts";
+import { revealHidden } from "#contract/text/hidden-characters.ts";
 import { useApp } from "#web/app/context.ts";
 import { navigate } from "#web/app/router.ts";
 import { useStore } from "#web/live/store.ts";
 import { IconButton } from "#web/ui/button.tsx";
 import { Icon } from "#web/ui/icons.tsx";
+import { Isolated } from "#web/ui/revealed.tsx";
 import css from "./session-header.module.css";
 import { SessionMenu } from "./session-menu.tsx";
-import { iconOf, kindWord, nameOf } from "./session-name.ts";
+import { iconOf, kindWord, nameOf, rawNameOf } from "./session-name.ts";
 import { StateBadge } from "./state-badge.tsx";
 
 interface SessionHeaderProps {
@@ -31,8 +33,12 @@ export function SessionHeader({ session, children }: SessionHeaderProps) {
         <Icon name={iconOf(session)} />
       </span>
       <div className={css.names}>
-        <h1 title={nameOf(session)}>{nameOf(session)}</h1>
-        <p title={session.work_dir}>{session.work_dir}</p>
+        <h1 title={nameOf(session)}>
+          <Isolated text={rawNameOf(session)} reading="prose" />
+        </h1>
+        <p title={revealHidden(session.work_dir, "decision")}>
+          <Isolated text={session.work_dir} reading="decision" />
+        </p>
       </div>
       <StateBadge session={session} isAsking={asking.has(session.session_id)} />
       <div className={css.actions}>
@@ -42,5 +48,3 @@ export function SessionHeader({ session, children }: SessionHeaderProps) {
     </header>
   );
 }
-
-export { nameOf };

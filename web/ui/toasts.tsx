@@ -1,5 +1,6 @@
 import { Store, useStore } from "#web/live/store.ts";
 import { IconButton } from "./button.tsx";
+import { Revealed } from "./revealed.tsx";
 import css from "./toasts.module.css";
 
 interface Toast {
@@ -21,7 +22,7 @@ export class Toasts {
     const id = this.#next;
     this.#next += 1;
     this.list.change((list) => [...list, { id, tone, text, action }].slice(-SHOWN_MOST));
-    window.setTimeout(() => this.remove(id), SHOWN_MS);
+    setTimeout(() => this.remove(id), SHOWN_MS);
   }
 
   remove(id: number): void {
@@ -35,7 +36,9 @@ export function ToastList({ toasts }: { readonly toasts: Toasts }) {
     <div className={css.list} role="status" aria-live="polite">
       {list.map(({ id, tone, text, action }) => (
         <div key={id} className={`${css.toast} ${css[tone]}`}>
-          <span>{text}</span>
+          <span dir="auto">
+            <Revealed text={text} reading="prose" />
+          </span>
           {action === undefined ? null : (
             <button
               type="button"

@@ -71,7 +71,7 @@ async function furnish(world: PageWorld): Promise<readonly Place[]> {
     ],
     [`/s/${ended.session_id}`, text(/has ended/)],
     [`/s/${command.session_id}`, text(/has ended/)],
-    [`/s/${session_id}`, text("wants to use write_file")],
+    [`/s/${session_id}`, text("Write note.txt?")],
     [
       `/s/${ended.session_id}/recording`,
       (visit) => visit.page.getByRole("region", { name: "Recording" }).waitFor(),

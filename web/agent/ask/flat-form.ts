@@ -1,3 +1,5 @@
+import { revealHidden } from "#contract/text/hidden-characters.ts";
+
 /** A form made from the JSON Schema of a flat object. */
 export type FormField = {
   readonly name: string;
@@ -56,8 +58,8 @@ export function firstValues(schema: Schema): FormValues {
 function fieldOf(name: string, property: Schema, isRequired: boolean): FormField {
   const about = {
     ...{ name, isRequired },
-    label: asText(property.title) ?? name.replaceAll("_", " "),
-    hint: asText(property.description),
+    label: reveal(asText(property.title) ?? name.replaceAll("_", " ")),
+    hint: revealMaybe(asText(property.description)),
   };
   const options = optionsOf(property);
   if (options.length > 0) return { ...about, kind: "choice", options };
@@ -78,16 +80,20 @@ function fieldOf(name: string, property: Schema, isRequired: boolean): FormField
   };
 }
 
+/** Labels and choices are what a person decides by. */
+const reveal = (text: string) => revealHidden(text, "decision");
+const revealMaybe = (text: string | undefined) => (text === undefined ? undefined : reveal(text));
+
 function optionsOf(property: Schema): readonly FormOption[] {
   const names = asArray(property.enumNames);
   const plain = asArray(property.enum).map((value, at) => ({
     value: String(value),
-    label: asText(names[at]) ?? String(value),
+    label: reveal(asText(names[at]) ?? String(value)),
   }));
   const titled = asArray(property.oneOf).flatMap((option) => {
     const { const: value, title } = asObject(option);
     if (value === undefined) return [];
-    return [{ value: String(value), label: asText(title) ?? String(value) }];
+    return [{ value: String(value), label: reveal(asText(title) ?? String(value)) }];
   });
   return [...plain, ...titled].slice(0, OPTIONS_MOST);
 }

@@ -15,7 +15,7 @@ const RADIOS_MOST = 6;
 
 export function FormControl(props: FormControlProps) {
   const { field, value, error, onChange } = props;
-  const label = field.isRequired ? field.label : `${field.label} (if you like)`;
+  const label = field.isRequired ? field.label : `${field.label} (optional)`;
   if (field.kind === "switch") return <Switch {...props} />;
   if (field.kind === "choice" && field.options.length <= RADIOS_MOST) return <Radios {...props} />;
   return (

@@ -5,7 +5,7 @@ import css from "./ask.module.css";
 import { QuestionForm } from "./question-form.tsx";
 
 /** What the agent waits for, right above the composer: it cannot be missed. */
-export function Pinned() {
+export function Pinned({ onAnswered }: { readonly onAnswered: () => void }) {
   const { session } = useAgent();
   const isCut = useTalk((talk) => talk.isCut);
   const approvals = useTalk((talk) => talk.approvals);
@@ -13,12 +13,17 @@ export function Pinned() {
   if (isCut || lifeOf(session) === "closed") return null;
   if (approvals.length + elicitations.length === 0) return null;
   return (
-    <section className={css.pinned} aria-label="The agent needs an answer" aria-live="polite">
+    <section
+      className={css.pinned}
+      data-scroller
+      aria-label="The agent needs an answer"
+      aria-live="polite"
+    >
       {approvals.map((approval) => (
-        <ApprovalForm key={approval.approval_id} approval={approval} />
+        <ApprovalForm key={approval.approval_id} approval={approval} onAnswered={onAnswered} />
       ))}
       {elicitations.map((question) => (
-        <QuestionForm key={question.elicitation_id} question={question} />
+        <QuestionForm key={question.elicitation_id} question={question} onAnswered={onAnswered} />
       ))}
     </section>
   );

@@ -6,13 +6,19 @@ import { useAgent } from "#web/agent/agent-context.ts";
 import { useApp } from "#web/app/context.ts";
 import { Button } from "#web/ui/button.tsx";
 import { Icon } from "#web/ui/icons.tsx";
+import { HiddenWarning, Isolated, Revealed } from "#web/ui/revealed.tsx";
 import css from "./ask.module.css";
-import { fieldsOf, firstValues, readForm } from "./flat-form.ts";
+import { fieldsOf, firstValues, type ReadForm, readForm } from "./flat-form.ts";
 import { FormControl } from "./form-control.tsx";
 import { useAnswer } from "./use-answer.ts";
 
+interface QuestionFormProps {
+  readonly question: PendingElicitation;
+  readonly onAnswered: () => void;
+}
+
 /** A question with a form for its answer. */
-export function QuestionForm({ question }: { readonly question: PendingElicitation }) {
+export function QuestionForm({ question, onAnswered }: QuestionFormProps) {
   const { client } = useApp();
   const { session, mayAct } = useAgent();
   const answering = useAnswer();
@@ -22,27 +28,32 @@ export function QuestionForm({ question }: { readonly question: PendingElicitati
   const fields = useMemo(() => fieldsOf(schema), [schema]);
   const [values, setValues] = useState(() => firstValues(schema));
   const [errors, setErrors] = useState<Readonly<Record<string, string>>>({});
-  const send = (action: ElicitationAction, content?: ReturnType<typeof readForm>["content"]) =>
-    void answering.run(() =>
-      client.call("agent.elicitation", {
-        ...{ session_id: session.session_id, elicitation_id, action },
-        ...(content === undefined ? {} : { content }),
-      }),
-    );
+  const answer = async (action: ElicitationAction, content?: ReadForm["content"]) => {
+    const given = { session_id: session.session_id, elicitation_id, action };
+    const sent = content === undefined ? given : { ...given, content };
+    if (await answering.run(() => client.call("agent.elicitation", sent))) onAnswered();
+  };
+  const send = (...given: Parameters<typeof answer>) => void answer(...given);
   const accept = (event: FormEvent) => {
     event.preventDefault();
     const read = readForm(fields, values);
     setErrors(read.errors);
     if (Object.keys(read.errors).length === 0) send("accept", read.content);
-    // Behind the next drawing, when the fields are marked.
+    // After the next drawing, when the fields are marked.
     else setTimeout(() => form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
   };
   return (
     <form ref={form} className={css.form} aria-labelledby={titleId} noValidate onSubmit={accept}>
       <h2 id={titleId}>
-        <Icon name="question" /> {agent} asks
+        <Icon name="question" />
+        <span>
+          <Isolated text={agent} reading="decision" /> asks
+        </span>
       </h2>
-      <p className={css.message}>{message}</p>
+      <HiddenWarning value={[message, schema]} />
+      <p className={css.message} dir="auto">
+        <Revealed text={message} reading="decision" />
+      </p>
       <fieldset className={css.fields} disabled={!mayAct || answering.isBusy}>
         {fields.map((field) => (
           <FormControl
@@ -53,19 +64,21 @@ export function QuestionForm({ question }: { readonly question: PendingElicitati
             onChange={(value) => setValues((before) => ({ ...before, [field.name]: value }))}
           />
         ))}
-        {mayAct ? (
-          <div className={css.buttons}>
-            <Button type="submit" tone="primary">
-              Accept
-            </Button>
-            <Button onClick={() => send("decline")}>Decline</Button>
-            <Button tone="quiet" onClick={() => send("cancel")}>
-              Cancel
-            </Button>
-          </div>
-        ) : (
-          <p className={css.message}>Somebody with the role operator has to answer this.</p>
-        )}
+        <div className={css.row}>
+          {mayAct ? (
+            <div className={css.buttons}>
+              <Button type="submit" tone="primary">
+                Accept
+              </Button>
+              <Button onClick={() => send("decline")}>Decline</Button>
+              <Button tone="quiet" onClick={() => send("cancel")}>
+                Cancel
+              </Button>
+            </div>
+          ) : (
+            <p className={css.message}>Only an operator can answer this.</p>
+          )}
+        </div>
       </fieldset>
       {answering.problem === undefined ? null : (
         <p className={css.problem} role="alert">

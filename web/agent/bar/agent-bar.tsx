@@ -6,6 +6,7 @@ import { useApp } from "#web/app/context.ts";
 import { type Command, useCommands } from "#web/palette/commands.ts";
 import { Button } from "#web/ui/button.tsx";
 import { Dialog } from "#web/ui/dialog.tsx";
+import { Isolated } from "#web/ui/revealed.tsx";
 import { AgentPanel } from "./agent-panel.tsx";
 import css from "./bar.module.css";
 import { ModelPanel } from "./model-panel.tsx";
@@ -91,7 +92,10 @@ interface ChoiceProps {
 function Choice({ label, value, onOpen }: ChoiceProps) {
   return (
     <button type="button" className={css.choice} aria-haspopup="dialog" onClick={onOpen}>
-      <span>{label}</span> <strong>{value === "" ? "…" : value}</strong>
+      <span>{label}</span>{" "}
+      <strong>
+        <Isolated text={value === "" ? "…" : value} reading="decision" />
+      </strong>
     </button>
   );
 }

@@ -2,6 +2,7 @@ import { useAgent, useTalk } from "#web/agent/agent-context.ts";
 import { useAction } from "#web/agent/use-action.ts";
 import { useApp } from "#web/app/context.ts";
 import { Notice } from "#web/ui/notice.tsx";
+import { Isolated } from "#web/ui/revealed.tsx";
 import css from "./bar.module.css";
 
 /** The agents of the team; choosing one lets it go on with this conversation. */
@@ -29,10 +30,16 @@ export function AgentPanel({ onDone }: { readonly onDone: () => void }) {
               disabled={!mayAct || switching.isBusy || name === current}
               onClick={() => void choose(name)}
             >
-              <strong>{name}</strong>
-              {name === current ? <em>goes on now</em> : null}
-              <span>{description}</span>
-              <code>{model}</code>
+              <strong>
+                <Isolated text={name} reading="decision" />
+              </strong>
+              {name === current ? <em>active</em> : null}
+              <span>
+                <Isolated text={description} reading="prose" />
+              </span>
+              <code>
+                <Isolated text={model} reading="decision" />
+              </code>
             </button>
           </li>
         ))}

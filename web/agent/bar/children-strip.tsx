@@ -1,8 +1,10 @@
 import type { Session } from "#contract/session.ts";
 import { useAgent } from "#web/agent/agent-context.ts";
+import { wholeIndex } from "#web/agent/talk/fold.ts";
 import { formatRoute } from "#web/app/router.ts";
-import { nameOf } from "#web/sessions/session-header.tsx";
+import { nameOf, rawNameOf } from "#web/sessions/session-name.ts";
 import { Icon } from "#web/ui/icons.tsx";
+import { Isolated } from "#web/ui/revealed.tsx";
 import css from "./bar.module.css";
 
 const SHOWN_MOST = 12;
@@ -25,12 +27,17 @@ export function ChildrenStrip() {
           title={nameOf(child)}
         >
           <Icon name={iconOf(child)} size={14} />
-          {nameOf(child).slice(0, NAME_CHARS).toWellFormed()}
+          <Isolated text={shorten(rawNameOf(child))} reading="prose" />
         </a>
       ))}
       {running.length > SHOWN_MOST ? <span>and {running.length - SHOWN_MOST} more</span> : null}
     </nav>
   );
+}
+
+function shorten(name: string): string {
+  if (name.length <= NAME_CHARS) return name;
+  return `${name.slice(0, wholeIndex(name, NAME_CHARS))}…`;
 }
 
 function iconOf({ kind, mode }: Session) {

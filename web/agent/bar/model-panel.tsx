@@ -8,6 +8,7 @@ import { useCall } from "#web/live/use-call.ts";
 import { Button } from "#web/ui/button.tsx";
 import { Field } from "#web/ui/field.tsx";
 import { Loading, Notice } from "#web/ui/notice.tsx";
+import { Isolated } from "#web/ui/revealed.tsx";
 import css from "./bar.module.css";
 
 /** The models that may be chosen for the current agent, and any other by its name. */
@@ -28,7 +29,9 @@ export function ModelPanel({ onDone }: { readonly onDone: () => void }) {
   };
   return (
     <div className={css.panel}>
-      <p className={css.soft}>Now: {current}</p>
+      <p className={css.soft}>
+        Current: <Isolated text={current} reading="decision" />
+      </p>
       {choosing.problem === undefined ? null : <Notice tone="bad">{choosing.problem}</Notice>}
       {models.error === undefined ? null : <Notice tone="info">{sayRefusal(models.error)}</Notice>}
       {models.isBusy ? <Loading what="Asking the agent" /> : null}
@@ -41,9 +44,15 @@ export function ModelPanel({ onDone }: { readonly onDone: () => void }) {
               disabled={!mayAct || choosing.isBusy || isCurrent}
               onClick={() => void choose(name ?? model)}
             >
-              <strong>{name ?? model}</strong>
+              <strong>
+                <Isolated text={name ?? model} reading="decision" />
+              </strong>
               {isCurrent ? <em>in use</em> : null}
-              {name === undefined ? null : <code>{model}</code>}
+              {name === undefined ? null : (
+                <code>
+                  <Isolated text={model} reading="decision" />
+                </code>
+              )}
             </button>
           </li>
         ))}

@@ -5,6 +5,7 @@ import { useAction } from "#web/agent/use-action.ts";
 import { useApp } from "#web/app/context.ts";
 import { Field } from "#web/ui/field.tsx";
 import { Notice } from "#web/ui/notice.tsx";
+import { Isolated } from "#web/ui/revealed.tsx";
 import css from "./bar.module.css";
 
 const modes: readonly { readonly value: SafetyMode; readonly words: string }[] = [
@@ -78,7 +79,9 @@ function Patterns({
           <ul>
             {permissions[kind]?.map((pattern) => (
               <li key={pattern}>
-                <code>{pattern}</code>
+                <code>
+                  <Isolated text={pattern} reading="decision" />
+                </code>
               </li>
             ))}
           </ul>

@@ -8,6 +8,7 @@ import { useCall } from "#web/live/use-call.ts";
 import { Badge, type Tone } from "#web/ui/badge.tsx";
 import { Button } from "#web/ui/button.tsx";
 import { Loading, Notice } from "#web/ui/notice.tsx";
+import { Isolated, Revealed } from "#web/ui/revealed.tsx";
 import css from "./bar.module.css";
 
 const tones: Readonly<Record<ToolsetStatus["status"], Tone>> = {
@@ -106,10 +107,14 @@ function ToolList({ tools }: { readonly tools: readonly ToolCard[] }) {
     <ul className={css.tools}>
       {tools.map(({ name, description, read_only, destructive }) => (
         <li key={name}>
-          <code>{name}</code>
+          <code>
+            <Isolated text={name} reading="decision" />
+          </code>
           {read_only ? <Badge>only reads</Badge> : null}
           {destructive ? <Badge tone="warn">may destroy</Badge> : null}
-          <p>{description}</p>
+          <p dir="auto">
+            <Revealed text={description} reading="prose" />
+          </p>
         </li>
       ))}
     </ul>

@@ -1,3 +1,4 @@
+import { Isolated } from "#web/ui/revealed.tsx";
 import css from "./compose.module.css";
 import type { SlashCommand } from "./slash.ts";
 
@@ -23,8 +24,12 @@ export function CommandList({ id, offered, chosen, onTake }: CommandListProps) {
           aria-selected={at === chosen}
           onClick={() => onTake(name)}
         >
-          <strong>/{name}</strong>
-          <span>{description}</span>
+          <strong>
+            /<Isolated text={name} reading="decision" />
+          </strong>
+          <span>
+            <Isolated text={description} reading="prose" />
+          </span>
         </div>
       ))}
     </div>

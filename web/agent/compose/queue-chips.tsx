@@ -1,6 +1,9 @@
+import { revealHidden } from "#contract/text/hidden-characters.ts";
 import { useTalk } from "#web/agent/agent-context.ts";
+import { wholeIndex } from "#web/agent/talk/fold.ts";
 import { textOf } from "#web/agent/talk/user-message.tsx";
 import { Icon } from "#web/ui/icons.tsx";
+import { Revealed } from "#web/ui/revealed.tsx";
 import css from "./compose.module.css";
 
 const CHIP_CHARS = 80;
@@ -15,13 +18,20 @@ export function QueueChips() {
       {queue.map(({ queue_id, kind, content }) => {
         const text = textOf(content);
         return (
-          <li key={queue_id} title={text}>
+          <li key={queue_id} title={revealHidden(text, "prose")}>
             <Icon name="clock" size={13} />
             <strong>{kinds[kind]}</strong>
-            <span>{text === "" ? "a picture" : text.slice(0, CHIP_CHARS).toWellFormed()}</span>
+            <bdi>
+              <Revealed text={text === "" ? "a picture" : shorten(text)} reading="prose" />
+            </bdi>
           </li>
         );
       })}
     </ul>
   );
+}
+
+function shorten(text: string): string {
+  if (text.length <= CHIP_CHARS) return text;
+  return `${text.slice(0, wholeIndex(text, CHIP_CHARS))}…`;
 }

@@ -2,6 +2,7 @@ import { type ReactNode, useState } from "react";
 import { createPortal } from "react-dom";
 import { OutsideLink } from "#web/ui/button.tsx";
 import { Dialog } from "#web/ui/dialog.tsx";
+import { Isolated } from "#web/ui/revealed.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import css from "./markdown.module.css";
 import { isPlain, safeAddress } from "./safe-address.ts";
@@ -20,7 +21,11 @@ export function Link({ address, text, children }: LinkProps) {
     return (
       <span>
         {children}
-        {address === text ? null : <code className={css.address}>{address}</code>}
+        {address === text ? null : (
+          <code className={css.address}>
+            <Isolated text={address} reading="decision" />
+          </code>
+        )}
       </span>
     );
   if (isPlain(text, safe))

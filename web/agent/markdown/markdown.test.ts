@@ -7,7 +7,7 @@ import { Markdown } from "./markdown.tsx";
 const draw = (text: string) => renderToStaticMarkup(createElement(Markdown, { text }));
 /** Every element that may come out of a text. */
 const ELEMENTS =
-  /^(?:div|p|h2|ul|ol|li|blockquote|figure|figcaption|pre|code|table|thead|tbody|tr|th|td|hr|br|strong|em|del|a|button|span|svg|path)$/;
+  /^(?:div|p|h2|ul|ol|li|blockquote|figure|figcaption|pre|code|table|thead|tbody|tr|th|td|hr|br|strong|em|del|a|button|span|bdi|svg|path)$/;
 
 describe("Markdown", () => {
   test.each([

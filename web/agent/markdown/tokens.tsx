@@ -1,5 +1,6 @@
 import { Lexer, type MarkedToken, type Token, type Tokens } from "marked";
 import { Fragment, type ReactNode } from "react";
+import { Revealed } from "#web/ui/revealed.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { Link } from "./link.tsx";
 import css from "./markdown.module.css";
@@ -8,9 +9,11 @@ import css from "./markdown.module.css";
 const BLOCK_CHARS = 64 * 1024;
 
 export function drawBlock(text: string): ReactNode {
-  if (text.length > BLOCK_CHARS) return <pre className={css.plain}>{text}</pre>;
+  if (text.length > BLOCK_CHARS) return <pre className={css.plain}>{reveal(text)}</pre>;
   return drawAll(new Lexer({ gfm: true, breaks: false }).lex(text));
 }
+
+const reveal = (text: string) => <Revealed text={text} reading="prose" />;
 
 function drawAll(tokens: readonly Token[] | undefined): ReactNode {
   return (tokens ?? []).map((token, at) => (
@@ -25,7 +28,7 @@ function drawToken(token: MarkedToken): ReactNode {
     case "heading":
       return <Heading depth={token.depth}>{drawAll(token.tokens)}</Heading>;
     case "paragraph":
-      return <p>{drawAll(token.tokens)}</p>;
+      return <p dir="auto">{drawAll(token.tokens)}</p>;
     case "list":
       return <List list={token} />;
     case "blockquote":
@@ -37,7 +40,11 @@ function drawToken(token: MarkedToken): ReactNode {
     case "hr":
       return <hr />;
     case "html":
-      return token.block === true ? <p className={css.html}>{token.raw.trim()}</p> : token.raw;
+      return token.block === true ? (
+        <p className={css.html}>{reveal(token.raw.trim())}</p>
+      ) : (
+        reveal(token.raw)
+      );
     case "space":
     case "def":
       return null;
@@ -55,7 +62,7 @@ function drawInline(token: MarkedToken): ReactNode {
     case "del":
       return <del>{drawAll(token.tokens)}</del>;
     case "codespan":
-      return <code>{token.text}</code>;
+      return <code>{reveal(token.text)}</code>;
     case "br":
       return <br />;
     case "link":
@@ -68,17 +75,17 @@ function drawInline(token: MarkedToken): ReactNode {
     case "image":
       return (
         <Link address={token.href} text={token.text}>
-          {token.text === "" ? "picture" : token.text}
+          {token.text === "" ? "picture" : reveal(token.text)}
         </Link>
       );
     case "checkbox":
       return token.checked ? "☑ " : "☐ ";
     case "text":
-      return token.tokens === undefined ? token.text : drawAll(token.tokens);
+      return token.tokens === undefined ? reveal(token.text) : drawAll(token.tokens);
     case "escape":
-      return token.text;
+      return reveal(token.text);
     default:
-      return token.raw;
+      return reveal(token.raw);
   }
 }
 
@@ -86,13 +93,17 @@ const sizes = [css.h1, css.h2, css.h3] as const;
 
 /** Below the page's own heading all are of one level: what agents write skips levels as it likes. */
 function Heading({ depth, children }: { readonly depth: number; readonly children: ReactNode }) {
-  return <h2 className={sizes[depth - 1] ?? css.h3}>{children}</h2>;
+  return (
+    <h2 className={sizes[depth - 1] ?? css.h3} dir="auto">
+      {children}
+    </h2>
+  );
 }
 
 function List({ list }: { readonly list: Tokens.List }) {
   const items = list.items.map((item, at) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: as above.
-    <li key={at} className={item.task ? css.task : undefined}>
+    <li key={at} dir="auto" className={item.task ? css.task : undefined}>
       {drawAll(item.tokens)}
     </li>
   ));
@@ -105,12 +116,12 @@ function CodeBlock({ text, language }: { readonly text: string; readonly languag
   return (
     <figure className={css.code}>
       <figcaption>
-        <span>{name === "" ? "text" : name}</span>
+        <span>{name === "" ? "text" : reveal(name)}</span>
         <CopyButton text={text} label="Copy" />
       </figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has only a keyboard scrolls it by the arrows. */}
-      <pre tabIndex={0}>
-        <code>{text}</code>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys scroll it. */}
+      <pre tabIndex={0} dir="ltr">
+        <code>{reveal(text)}</code>
       </pre>
     </figure>
   );

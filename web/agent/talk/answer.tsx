@@ -1,8 +1,10 @@
+import { revealHidden } from "#contract/text/hidden-characters.ts";
 import { useAgent } from "#web/agent/agent-context.ts";
 import { CopyButton } from "#web/agent/markdown/copy-button.tsx";
 import { Markdown } from "#web/agent/markdown/markdown.tsx";
 import type { AnswerItem } from "#web/agent/state/types.ts";
 import { formatMoment } from "#web/ui/format.ts";
+import { Isolated, Revealed } from "#web/ui/revealed.tsx";
 import { ForkButton } from "./fork-button.tsx";
 import css from "./talk.module.css";
 
@@ -17,8 +19,15 @@ export function Answer({
   const { mayAct } = useAgent();
   const { agent, text, reasoning, isOpen, position } = item;
   return (
-    <article className={css.answer} aria-label={agent === "" ? "The agent" : agent}>
-      {isNamed ? <p className={css.name}>{agent}</p> : null}
+    <article
+      className={css.answer}
+      aria-label={agent === "" ? "The agent" : revealHidden(agent, "prose")}
+    >
+      {isNamed ? (
+        <p className={css.name}>
+          <Isolated text={agent} reading="prose" />
+        </p>
+      ) : null}
       {reasoning === "" ? null : <Reasoning text={reasoning} isNow={isOpen && text === ""} />}
       {text === "" ? null : <Markdown text={text} />}
       {isOpen ? (
@@ -42,7 +51,9 @@ function Reasoning({ text, isNow }: { readonly text: string; readonly isNow: boo
   return (
     <details className={css.reasoning}>
       <summary>{isNow ? "Thinking…" : "Thoughts"}</summary>
-      <p className={css.words}>{text}</p>
+      <p className={css.words} dir="auto">
+        <Revealed text={text} reading="prose" />
+      </p>
     </details>
   );
 }

@@ -1,6 +1,8 @@
 import type { Session } from "#contract/session.ts";
+import { revealHidden } from "#contract/text/hidden-characters.ts";
 import type { CallItem, CallStatus } from "#web/agent/state/types.ts";
 import type { Tone } from "#web/ui/badge.tsx";
+import { wholeIndex } from "./fold.ts";
 
 const ARGUMENT_CHARS = 160;
 /** What says most about a call, best first. */
@@ -19,12 +21,11 @@ export function argumentOf(input: unknown): string {
 
 function oneLine(text: string): string {
   // Only the beginning is looked at: an input may be very long.
-  const line = text
-    .slice(0, 4 * ARGUMENT_CHARS)
-    .replace(/\s+/g, " ")
-    .trim();
-  if (line.length <= ARGUMENT_CHARS) return line.toWellFormed();
-  return `${line.slice(0, ARGUMENT_CHARS)}…`.toWellFormed();
+  const start = text.slice(0, wholeIndex(text, 4 * ARGUMENT_CHARS));
+  // Hidden characters first: some of them count as white space.
+  const line = revealHidden(start, "decision").replace(/\s+/g, " ").trim();
+  if (line.length <= ARGUMENT_CHARS && start.length === text.length) return line;
+  return `${line.slice(0, wholeIndex(line, ARGUMENT_CHARS))}…`;
 }
 
 /** The command of a call that is nothing but one. */
@@ -32,10 +33,6 @@ export function commandOf(input: unknown): string | undefined {
   if (typeof input !== "object" || input === null) return undefined;
   const { command, ...rest } = input as Record<string, unknown>;
   return typeof command === "string" && Object.keys(rest).length === 0 ? command : undefined;
-}
-
-export function printInput(input: unknown): string {
-  return commandOf(input) ?? JSON.stringify(input, null, 2) ?? "";
 }
 
 export const statusWords: Readonly<Record<CallStatus, { text: string; tone: Tone }>> = {

@@ -2,6 +2,7 @@ import { memo } from "react";
 import { useTalk } from "#web/agent/agent-context.ts";
 import type { Item } from "#web/agent/state/types.ts";
 import { Notice } from "#web/ui/notice.tsx";
+import { Isolated, Revealed } from "#web/ui/revealed.tsx";
 import { Answer } from "./answer.tsx";
 import { SubagentGroup } from "./subagent-group.tsx";
 import css from "./talk.module.css";
@@ -60,18 +61,30 @@ function draw(item: Item, isNamed: boolean) {
       return (
         <details className={css.summary}>
           <summary>The history before this was summarised</summary>
-          <p className={css.words}>{item.text}</p>
+          <p className={css.words} dir="auto">
+            <Revealed text={item.text} reading="prose" />
+          </p>
         </details>
       );
     case "error":
-      return <Notice tone="bad">{item.text}</Notice>;
+      return (
+        <Notice tone="bad">
+          <Isolated text={item.text} reading="prose" />
+        </Notice>
+      );
     case "note":
-      return <p className={item.tone === "warn" ? css.warning : css.note}>{item.text}</p>;
+      return (
+        <p className={item.tone === "warn" ? css.warning : css.note}>
+          <Isolated text={item.text} reading="prose" />
+        </p>
+      );
     case "question":
       return (
         <p className={css.question}>
-          <strong>Asked:</strong> {item.text}
-          <span>{item.outcome ?? "waits for an answer, see below"}</span>
+          <strong>Asked:</strong> <Isolated text={item.text} reading="decision" />
+          <span>
+            <Isolated text={item.outcome ?? "Waiting for an answer below"} reading="prose" />
+          </span>
         </p>
       );
   }

@@ -4,6 +4,7 @@ import { Markdown } from "#web/agent/markdown/markdown.tsx";
 import type { Item, Subagent } from "#web/agent/state/types.ts";
 import { Badge } from "#web/ui/badge.tsx";
 import { Icon } from "#web/ui/icons.tsx";
+import { Revealed } from "#web/ui/revealed.tsx";
 import { argumentOf } from "./call-words.ts";
 import css from "./tool-call.module.css";
 
@@ -40,8 +41,10 @@ export function SubagentGroup({ id, drawItems }: SubagentGroupProps) {
           <Icon name="right" size={13} />
         </span>
         <Icon name="agent" size={15} />
-        <span className={css.tool}>{subagent.name === "" ? "sub-agent" : subagent.name}</span>
-        <span className={css.argument}>{argumentOf(subagent.task)}</span>
+        <bdi className={css.tool}>
+          <Revealed text={subagent.name === "" ? "sub-agent" : subagent.name} reading="prose" />
+        </bdi>
+        <bdi className={css.argument}>{argumentOf(subagent.task)}</bdi>
         <Badge tone={tone}>{text}</Badge>
       </summary>
       {isOpen ? <GroupBody subagent={subagent} drawItems={drawItems} /> : null}
@@ -61,7 +64,9 @@ function GroupBody({ subagent, drawItems }: GroupBodyProps) {
       {task === "" ? null : (
         <figure className={css.task}>
           <figcaption>Task</figcaption>
-          <p>{task}</p>
+          <p dir="auto">
+            <Revealed text={task} reading="prose" />
+          </p>
         </figure>
       )}
       {drawItems(items)}

@@ -1,9 +1,11 @@
-import { useState } from "react";
+import { useMemo, useState } from "react";
+import { describeHidden, revealHidden } from "#contract/text/hidden-characters.ts";
 import { useAgent } from "#web/agent/agent-context.ts";
 import type { CallItem } from "#web/agent/state/types.ts";
 import { formatRoute } from "#web/app/router.ts";
 import { Badge } from "#web/ui/badge.tsx";
 import { Icon } from "#web/ui/icons.tsx";
+import { HiddenWarning, Revealed } from "#web/ui/revealed.tsx";
 import { useNow } from "#web/ui/use-now.ts";
 import { CallInput } from "./call-input.tsx";
 import { argumentOf, durationOf, sessionsOf, statusWords } from "./call-words.ts";
@@ -25,8 +27,11 @@ export function ToolCall({ call }: { readonly call: CallItem }) {
           <span className={css.fold}>
             <Icon name="right" size={13} />
           </span>
-          <span className={css.tool}>{call.tool}</span>
-          <span className={css.argument}>{argumentOf(call.input)}</span>
+          <bdi className={css.tool}>
+            <Revealed text={call.tool} reading="decision" />
+          </bdi>
+          <bdi className={css.argument}>{argumentOf(call.input)}</bdi>
+          <HiddenBadge call={call} />
           <Duration call={call} />
           <Badge tone={tone}>{text}</Badge>
         </summary>
@@ -37,12 +42,28 @@ export function ToolCall({ call }: { readonly call: CallItem }) {
   );
 }
 
+/** The folded line has no room for the warning. */
+function HiddenBadge({ call: { tool, input } }: { readonly call: CallItem }) {
+  const found = useMemo(() => describeHidden([tool, input]), [tool, input]);
+  if (found === undefined) return null;
+  return (
+    <span title={found}>
+      <Badge tone="bad">hidden characters</Badge>
+    </span>
+  );
+}
+
 function CallBody({ call }: { readonly call: CallItem }) {
   const { output, result, images, reason } = call;
   return (
     <div className={css.body}>
+      <HiddenWarning value={[call.tool, call.input]} />
       {call.input === undefined ? null : <CallInput tool={call.tool} input={call.input} />}
-      {reason === undefined || reason === "" ? null : <p>The reason given: {reason}</p>}
+      {reason === undefined || reason === "" ? null : (
+        <p dir="auto">
+          The reason given: <Revealed text={reason} reading="prose" />
+        </p>
+      )}
       {result === undefined && output !== "" ? <Text label="Output so far" text={output} /> : null}
       {result === undefined ? null : <Text label="Result" text={result} />}
       {images.map((part, at) =>
@@ -59,8 +80,8 @@ function Text({ label, text }: { readonly label: string; readonly text: string }
   return (
     <figure className={css.text}>
       <figcaption>{label}</figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has only a keyboard scrolls it by the arrows. */}
-      <pre tabIndex={0}>{text === "" ? "(nothing)" : text}</pre>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys scroll it. */}
+      <pre tabIndex={0}>{text === "" ? "(nothing)" : revealHidden(text, "prose")}</pre>
     </figure>
   );
 }

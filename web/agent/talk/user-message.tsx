@@ -1,6 +1,7 @@
 import type { MessagePart } from "#contract/agent/message.ts";
 import type { UserItem } from "#web/agent/state/types.ts";
 import { formatMoment } from "#web/ui/format.ts";
+import { Revealed } from "#web/ui/revealed.tsx";
 import { ForkButton } from "./fork-button.tsx";
 import { Picture } from "./picture.tsx";
 import css from "./talk.module.css";
@@ -45,8 +46,8 @@ function Parts({ content }: { readonly content: readonly MessagePart[] }) {
   return content.map((part, at) =>
     part.type === "text" ? (
       // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a message never change.
-      <p key={at} className={css.words}>
-        {part.text}
+      <p key={at} className={css.words} dir="auto">
+        <Revealed text={part.text} reading="prose" />
       </p>
     ) : (
       // biome-ignore lint/suspicious/noArrayIndexKey: as above.

@@ -2,10 +2,11 @@ import { useState } from "react";
 import type { Session } from "#contract/session.ts";
 import { type App, useApp } from "#web/app/context.ts";
 import { sayFault } from "#web/live/page-client.ts";
-import { isLive, nameOf } from "#web/sessions/session-name.ts";
+import { isLive, nameOf, rawNameOf } from "#web/sessions/session-name.ts";
 import { Button } from "#web/ui/button.tsx";
 import { Dialog } from "#web/ui/dialog.tsx";
 import { Notice } from "#web/ui/notice.tsx";
+import { Isolated } from "#web/ui/revealed.tsx";
 import css from "./dialogs.module.css";
 
 interface EndDialogProps {
@@ -39,7 +40,9 @@ export function EndDialog({ kind, sessions, onClose, onEnded }: EndDialogProps) 
       <div className={css.form}>
         <ul className={css.names}>
           {sessions.slice(0, NAMED_MOST).map((session) => (
-            <li key={session.session_id}>{nameOf(session)}</li>
+            <li key={session.session_id}>
+              <Isolated text={rawNameOf(session)} reading="prose" />
+            </li>
           ))}
           {sessions.length > NAMED_MOST ? <li>and {sessions.length - NAMED_MOST} more</li> : null}
         </ul>

@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type RefObject, useId } from "react";
+import { revealHidden } from "#contract/text/hidden-characters.ts";
 import { KINDS, type ListChoice, ORDERS, PHASES } from "#web/sessions/session-rows.ts";
 import { SearchBox } from "#web/ui/search-box.tsx";
 import css from "./filter-bar.module.css";
@@ -11,7 +12,7 @@ const PHASE_WORDS: Readonly<Record<ListChoice["phase"], string>> = {
   ended: "Ended",
 };
 const KIND_WORDS: Readonly<Record<ListChoice["kind"], string>> = {
-  all: "Every kind",
+  all: "All types",
   terminal: "Terminals",
   command: "Commands",
   agent: "Agents",
@@ -58,7 +59,10 @@ export function FilterBar({ searchRef, choice, counts, workspaces }: FilterBarPr
           <Choice
             label="Workspace"
             value={choice.workspaceId ?? ""}
-            options={[["", "Every workspace"], ...workspaces]}
+            options={[
+              ["", "All workspaces"],
+              ...[...workspaces].map(([id, name]) => [id, revealHidden(name, "prose")] as const),
+            ]}
             onChoose={(value) => chooseList({ workspaceId: value === "" ? undefined : value })}
           />
         )}

@@ -1,13 +1,15 @@
 import { memo } from "react";
 import type { Glance } from "#contract/operations/session.ts";
+import { revealHidden } from "#contract/text/hidden-characters.ts";
 import { formatRoute } from "#web/app/router.ts";
 import { ActionsMenu } from "#web/sessions/actions/actions-menu.tsx";
-import { iconOf, kindWord, nameOf } from "#web/sessions/session-name.ts";
+import { iconOf, kindWord, nameOf, rawNameOf } from "#web/sessions/session-name.ts";
 import type { SessionRow } from "#web/sessions/session-rows.ts";
 import { StateBadge } from "#web/sessions/state-badge.tsx";
 import { Badge } from "#web/ui/badge.tsx";
 import { formatDuration, formatMoment } from "#web/ui/format.ts";
 import { Icon } from "#web/ui/icons.tsx";
+import { Isolated, Revealed } from "#web/ui/revealed.tsx";
 import { FoldButton, indentOf } from "./fold-button.tsx";
 import css from "./session-grid.module.css";
 import type { GridProps } from "./session-grid.tsx";
@@ -62,8 +64,8 @@ export const GridRow = memo(function GridRow(props: GridRowProps) {
         <StateBadge session={session} isAsking={row.isAsking} activity={glance?.activity} />
       </td>
       <Places {...props} />
-      <td className={css.line} title={glance?.line}>
-        {glance?.line}
+      <td className={css.line} title={revealHidden(glance?.line ?? "", "prose")}>
+        <Isolated text={glance?.line ?? ""} reading="prose" />
       </td>
       <Age at={session.created_at} now={props.now} />
       <td className={css.more}>
@@ -93,7 +95,7 @@ function NameCell({ row, name, onFold }: NameCellProps) {
         tabIndex={-1}
         title={name}
       >
-        {name}
+        <Isolated text={rawNameOf(session)} reading="prose" />
       </a>
       {row.isAskingBelow ? <Badge tone="accent">needs an answer below</Badge> : null}
     </td>
@@ -105,17 +107,19 @@ function Places({ row, glance, workspace, hasAgents }: GridRowProps) {
   return (
     <>
       {hasAgents ? (
-        <td className={css.agent} title={glance?.model}>
-          {glance?.agent}
+        <td className={css.agent} title={revealHidden(glance?.model ?? "", "prose")}>
+          <Isolated text={glance?.agent ?? ""} reading="prose" />
         </td>
       ) : null}
       {workspace === undefined ? null : (
-        <td className={css.workspace} title={workspace}>
-          {workspace}
+        <td className={css.workspace} title={revealHidden(workspace, "prose")}>
+          <Isolated text={workspace} reading="prose" />
         </td>
       )}
-      <td className={css.directory} title={work_dir}>
-        <bdi dir="ltr">{work_dir}</bdi>
+      <td className={css.directory} title={revealHidden(work_dir, "decision")}>
+        <bdi dir="ltr">
+          <Revealed text={work_dir} reading="decision" />
+        </bdi>
       </td>
     </>
   );

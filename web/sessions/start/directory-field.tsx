@@ -4,6 +4,7 @@ import { limits } from "#contract/limits.ts";
 import { useApp } from "#web/app/context.ts";
 import { sayFault } from "#web/live/page-client.ts";
 import { Field } from "#web/ui/field.tsx";
+import { Isolated } from "#web/ui/revealed.tsx";
 import { completeDirectory, moveOption } from "./completions.ts";
 import css from "./directory-field.module.css";
 
@@ -108,7 +109,7 @@ function Options({ id, options, at, onChoose }: OptionsProps) {
             onChoose(option);
           }}
         >
-          {option}
+          <Isolated text={option} reading="decision" />
         </div>
       ))}
     </div>
@@ -148,6 +149,6 @@ async function complete(client: Client, typed: string, signal: AbortSignal): Pro
     const answer = await client.call("directory.list", path === "" ? {} : { path }, { signal });
     return { options: completeDirectory(path, answer), problem: undefined };
   } catch (error) {
-    return { options: [], problem: sayFault(error).replace(/^Path: /, "") };
+    return { options: [], problem: sayFault(error).replace(/^path: /, "") };
   }
 }

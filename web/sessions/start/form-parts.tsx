@@ -1,8 +1,11 @@
-import type { FormEvent, ReactNode } from "react";
+import { type FormEvent, type ReactNode, useEffect, useRef } from "react";
 import { limits } from "#contract/limits.ts";
+import { revealHidden } from "#contract/text/hidden-characters.ts";
 import { Button } from "#web/ui/button.tsx";
 import { Field } from "#web/ui/field.tsx";
+import { offerFocus } from "#web/ui/focus.ts";
 import { Notice } from "#web/ui/notice.tsx";
+import { Isolated } from "#web/ui/revealed.tsx";
 import css from "./form-parts.module.css";
 import type { Workplace } from "./use-workplace.ts";
 
@@ -17,8 +20,10 @@ interface StartFormProps {
 
 export function StartForm(props: StartFormProps) {
   const { label, button, isBusy, problem, onSubmit, children } = props;
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => offerFocus(findFirst(form.current)), []);
   return (
-    <form className={css.form} aria-label={label} onSubmit={onSubmit} noValidate>
+    <form ref={form} className={css.form} aria-label={label} onSubmit={onSubmit} noValidate>
       {children}
       {problem ? <Notice tone="bad">{problem}</Notice> : null}
       <div className={css.buttons}>
@@ -28,6 +33,11 @@ export function StartForm(props: StartFormProps) {
       </div>
     </form>
   );
+}
+
+/** What a person fills in first: the message to an agent, else the first field. */
+function findFirst(form: HTMLFormElement | null): HTMLElement | null | undefined {
+  return form?.querySelector("textarea") ?? form?.querySelector("input:not([type=radio]), select");
 }
 
 interface TextFieldProps {
@@ -73,7 +83,7 @@ export function WorkspaceField({ workplace, value, onChange, error }: WorkspaceF
           <option value="">Your own</option>
           {workplace.workspaces.map(({ workspace_id, name }) => (
             <option key={workspace_id} value={workspace_id}>
-              {name}
+              {revealHidden(name, "prose")}
             </option>
           ))}
         </select>
@@ -105,7 +115,7 @@ export function RadioCard(props: RadioCardProps) {
       />
       <span className={css.words}>
         <span className={css.title}>
-          {label} {badge}
+          <Isolated text={label} reading="prose" /> {badge}
         </span>
         <span className={css.note}>{note}</span>
       </span>

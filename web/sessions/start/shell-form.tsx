@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { revealHidden } from "#contract/text/hidden-characters.ts";
 import { Field } from "#web/ui/field.tsx";
 import { DirectoryField } from "./directory-field.tsx";
 import { StartForm, TitleField, WorkspaceField } from "./form-parts.tsx";
@@ -72,7 +73,7 @@ function TaskField({ workplace: { tasks }, value, onChange, error }: TaskFieldPr
           <option value="">A directory</option>
           {tasks.map(({ task_id, title, work_dir }) => (
             <option key={task_id} value={task_id}>
-              Task: {title || work_dir}
+              Task: {revealHidden(title || work_dir, "prose")}
             </option>
           ))}
         </select>

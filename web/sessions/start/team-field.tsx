@@ -5,6 +5,7 @@ import type { Called } from "#web/live/use-call.ts";
 import { Badge } from "#web/ui/badge.tsx";
 import { Field } from "#web/ui/field.tsx";
 import { Loading, Notice } from "#web/ui/notice.tsx";
+import { Isolated } from "#web/ui/revealed.tsx";
 import { RadioCard } from "./form-parts.tsx";
 import type { Problems, TeamChoice } from "./start-input.ts";
 import css from "./team-field.module.css";
@@ -76,7 +77,7 @@ function TeamCards({ teams, value, onChange }: Omit<TeamFieldProps, "problems">)
           <Badge tone="bad">has a mistake</Badge>
         )
       }
-      note={problem ?? (description || "No description.")}
+      note={<Isolated text={problem ?? (description || "No description.")} reading="prose" />}
       isChecked={value?.kind === "name" && value.name === name}
       onChoose={() => onChange({ kind: "name", name })}
     />

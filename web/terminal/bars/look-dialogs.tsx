@@ -1,9 +1,11 @@
+import { useState } from "react";
 import { hasName } from "#web/terminal/addresses.ts";
 import { countLines, PREVIEW_CHARS } from "#web/terminal/pasting.ts";
 import type { Look, TerminalRoom } from "#web/terminal/terminal-room.ts";
 import { Button, OutsideLink } from "#web/ui/button.tsx";
 import { Dialog } from "#web/ui/dialog.tsx";
 import { Notice } from "#web/ui/notice.tsx";
+import { HiddenWarning, Revealed } from "#web/ui/revealed.tsx";
 import css from "./look-dialogs.module.css";
 
 /** What wants a look before it happens. */
@@ -57,14 +59,23 @@ interface PasteLookProps {
 }
 
 function PasteLook({ text, onClose, onPaste }: PasteLookProps) {
-  const isLong = text.length > PREVIEW_CHARS;
+  const [isWhole, setWhole] = useState(text.length <= PREVIEW_CHARS);
   return (
     <Dialog title={`Paste ${countLines(text)} lines?`} onClose={onClose} wide>
       <div className={css.look}>
         <p>
           The program does not know a paste from typing: each line is run as soon as it is there.
         </p>
-        <pre className={css.preview}>{isLong ? `${text.slice(0, PREVIEW_CHARS)}…` : text}</pre>
+        <HiddenWarning value={text} />
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys scroll it. */}
+        <pre tabIndex={0} dir="ltr" className={css.preview}>
+          <Revealed text={isWhole ? text : text.slice(0, PREVIEW_CHARS)} reading="decision" />
+        </pre>
+        {isWhole ? null : (
+          <Button size="small" onClick={() => setWhole(true)}>
+            Show all ({(text.length - PREVIEW_CHARS).toLocaleString("en-US")} more characters)
+          </Button>
+        )}
         <div className={css.actions}>
           <Button onClick={onClose}>Do not paste</Button>
           <Button tone="primary" onClick={onPaste}>
