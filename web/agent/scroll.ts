@@ -1,10 +1,11 @@
-import { type RefObject, useCallback, useLayoutEffect, useRef, useState } from "react";
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 
 /** So near to the end counts as there: a reader's wheel does not stop on the pixel. */
 const NEAR_PX = 48;
 
 export interface Scroll {
-  readonly isBehind: boolean;
+  /** The reader has gone up from the end. */
+  readonly isAway: boolean;
   readonly onScroll: () => void;
   readonly toEnd: () => void;
 }
@@ -16,12 +17,12 @@ export interface Scroll {
 export function useStickToEnd(scroller: RefObject<HTMLElement | null>, first: number): Scroll {
   const isAtEnd = useRef(true);
   const before = useRef({ first, height: 0 });
-  const [isBehind, setBehind] = useState(false);
+  const [isAway, setAway] = useState(false);
   const toEnd = useCallback(() => {
     const element = scroller.current;
     if (element === null) return;
     isAtEnd.current = true;
-    setBehind(false);
+    setAway(false);
     element.scrollTop = element.scrollHeight;
   }, [scroller]);
   useLayoutEffect(() => {
@@ -36,10 +37,8 @@ export function useStickToEnd(scroller: RefObject<HTMLElement | null>, first: nu
     const content = element?.firstElementChild;
     if (element === null || content === null || content === undefined) return;
     const settle = () => {
-      const hasGrown = element.scrollHeight > before.current.height;
       before.current = { ...before.current, height: element.scrollHeight };
       if (isAtEnd.current) element.scrollTop = element.scrollHeight;
-      else if (hasGrown) setBehind(true);
     };
     // Of the content as it grows, and of the view as a keyboard comes up.
     const observer = new ResizeObserver(settle);
@@ -52,7 +51,24 @@ export function useStickToEnd(scroller: RefObject<HTMLElement | null>, first: nu
     if (element === null) return;
     const left = element.scrollHeight - element.scrollTop - element.clientHeight;
     isAtEnd.current = left < NEAR_PX;
-    if (isAtEnd.current) setBehind(false);
+    setAway(!isAtEnd.current);
   }, [scroller]);
-  return { isBehind, onScroll, toEnd };
+  return { isAway, onScroll, toEnd };
+}
+
+/** How many came since the reader left the end; what is put in front does not count. */
+export function useNewCount(items: readonly { readonly key: string }[], isAway: boolean): number {
+  const seen = useRef(items.at(-1)?.key);
+  const last = items.at(-1)?.key;
+  useEffect(() => {
+    if (!isAway) seen.current = last;
+  }, [isAway, last]);
+  return isAway ? countAfter(items, seen.current) : 0;
+}
+
+export function countAfter(
+  items: readonly { readonly key: string }[],
+  seen: string | undefined,
+): number {
+  return items.length - 1 - items.findLastIndex(({ key }) => key === seen);
 }

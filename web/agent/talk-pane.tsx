@@ -3,9 +3,10 @@ import { activityOf } from "#contract/agent/standing.ts";
 import { useStore } from "#web/live/store.ts";
 import { Button } from "#web/ui/button.tsx";
 import { Notice } from "#web/ui/notice.tsx";
+import { Isolated } from "#web/ui/revealed.tsx";
 import { useAgent, useShown, useTalk } from "./agent-context.ts";
 import css from "./agent-view.module.css";
-import { useStickToEnd } from "./scroll.ts";
+import { useNewCount, useStickToEnd } from "./scroll.ts";
 import { earlierPage } from "./state/snapshot.ts";
 import { ItemList } from "./talk/item-list.tsx";
 import { useAction } from "./use-action.ts";
@@ -17,7 +18,8 @@ export function TalkPane({ onInterrupt }: { readonly onInterrupt: () => void }) 
   const welcome = useTalk((talk) => talk.welcome);
   const isRunning = useTalk((talk) => activityOf(talk) === "running");
   const scroller = useRef<HTMLElement>(null);
-  const { isBehind, onScroll, toEnd } = useStickToEnd(scroller, first);
+  const { isAway, onScroll, toEnd } = useStickToEnd(scroller, first);
+  const newCount = useNewCount(items, isAway);
   const said = useStore(useAgent().agent.said);
   useEffect(() => {
     if (said > 0) toEnd();
@@ -33,7 +35,7 @@ export function TalkPane({ onInterrupt }: { readonly onInterrupt: () => void }) 
         ref={scroller}
         className={css.scroller}
         aria-label="Conversation"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: who has only a keyboard scrolls it by the arrows.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys scroll it.
         tabIndex={0}
         onScroll={onScroll}
         onKeyDown={onKeyDown}
@@ -42,16 +44,24 @@ export function TalkPane({ onInterrupt }: { readonly onInterrupt: () => void }) 
           {first > 0 ? <Earlier /> : null}
           {items.length === 0 ? (
             <p className={css.welcome}>
-              {welcome ?? "Nothing has been said yet. Write to the agent below."}
+              <Isolated
+                text={welcome ?? "No messages yet. Write to the agent below."}
+                reading="prose"
+              />
             </p>
           ) : null}
           <ItemList items={items} />
           {isRunning ? <Working /> : null}
         </div>
       </section>
-      {isBehind ? (
-        <Button className={css.newer ?? ""} tone="primary" icon="down" onClick={toEnd}>
-          New messages
+      {isAway ? (
+        <Button
+          className={css.newer ?? ""}
+          tone={newCount > 0 ? "primary" : "plain"}
+          icon="down"
+          onClick={toEnd}
+        >
+          Jump to latest{newCount > 0 ? ` (${newCount} new)` : ""}
         </Button>
       ) : null}
       <Away />
@@ -103,7 +113,7 @@ function Away() {
   if (status !== "away") return null;
   return (
     <p className={css.away} role="status">
-      The connection is cut. This is what was last known; it goes on by itself.
+      Connection lost. Showing the last known state; reconnecting…
     </p>
   );
 }
