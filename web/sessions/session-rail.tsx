@@ -12,6 +12,7 @@ import { useApp } from "#web/app/context.ts";
 import { formatRoute } from "#web/app/router.ts";
 import { useStore } from "#web/live/store.ts";
 import { Icon } from "#web/ui/icons.tsx";
+import { Isolated } from "#web/ui/revealed.tsx";
 import { SearchBox } from "#web/ui/search-box.tsx";
 import { FoldButton, indentOf } from "./list/fold-button.tsx";
 import { glancesOf } from "./list/glances.ts";
@@ -20,7 +21,7 @@ import { useGlances } from "./list/use-glances.ts";
 import { useFolded } from "./list/use-marks.ts";
 import { type ShownRows, useViewport } from "./list/use-viewport.ts";
 import { listDrawn, moveRow } from "./list/windowing.ts";
-import { iconOf, kindWord, nameOf } from "./session-name.ts";
+import { iconOf, kindWord, nameOf, rawNameOf } from "./session-name.ts";
 import css from "./session-rail.module.css";
 import { buildRows, type SessionRow } from "./session-rows.ts";
 import { describeState } from "./state-words.ts";
@@ -43,11 +44,36 @@ export function SessionRail({ currentId }: { readonly currentId: string }) {
           if (event.key === "Escape") setSearch("");
         }}
       />
-      {rows.length === 0 ? (
-        <p className={css.none}>No session is like that.</p>
-      ) : (
-        <RailList rows={rows} currentId={currentId} />
-      )}
+      <RailBody rows={rows} currentId={currentId} isSearched={search.trim() !== ""} />
+    </div>
+  );
+}
+
+interface RailBodyProps extends RailListProps {
+  readonly isSearched: boolean;
+}
+
+function RailBody({ rows, currentId, isSearched }: RailBodyProps) {
+  const { status } = useStore(useApp().sessions.view);
+  if (rows.length > 0) return <RailList rows={rows} currentId={currentId} />;
+  if (status === "connecting") return <RailSkeleton />;
+  return <p className={css.none}>{isSearched ? "No matching sessions" : "No sessions yet"}</p>;
+}
+
+const SKELETON_ROWS = 6;
+
+/** Where rows will be, while the list is on its way. */
+function RailSkeleton() {
+  return (
+    <div role="status">
+      <span className="visually-hidden">Loading sessions…</span>
+      {Array.from({ length: SKELETON_ROWS }, (_, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they are all the same.
+        <div key={at} className={css.skeleton} aria-hidden="true">
+          <span />
+          <span />
+        </div>
+      ))}
     </div>
   );
 }
@@ -188,11 +214,15 @@ function RailRow({ row, index, count, glance, isCurrent }: RailRowProps) {
           <span className={`${css.dot} ${css[tone]}`} />
         </span>
         <span className={css.words}>
-          <span className={css.name}>{name}</span>
+          <span className={css.name}>
+            <Isolated text={rawNameOf(session)} reading="prose" />
+          </span>
           <span className="visually-hidden">
             , {kindWord(session)}, {text}
           </span>
-          <span className={css.line}>{isAsking ? "needs an answer" : glance?.line || text}</span>
+          <span className={css.line}>
+            <Isolated text={isAsking ? "needs an answer" : glance?.line || text} reading="prose" />
+          </span>
         </span>
       </a>
       <FoldButton row={row} name={name} onFold={fold} />

@@ -12,6 +12,16 @@ test("the focus in the rail stays on its row however far that is scrolled away, 
     made.push(await world.door.get("session.create", { kind: "command", argv: ["true"] }));
   await using visit = await world.visit({ path: `/s/${made.at(-1)?.session_id}` });
   const { page } = visit;
+  // Before the sessions are known the rail does not say that there are none.
+  const held = Promise.withResolvers<void>();
+  await page.route("**/v1/sessions?*", async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  await page.reload();
+  await page.getByText("Loading sessions…").waitFor();
+  expect(await page.getByText(/^No (?:matching )?sessions/).count()).toBe(0);
+  held.resolve();
   const list = page.getByRole("list").filter({ has: page.locator("[data-row]") });
   await list.locator('[data-row="0"] a').focus();
   await page.keyboard.press("ArrowDown");

@@ -50,7 +50,7 @@ export function EmptyList() {
 export function NothingFound({ choice }: { readonly choice: ListChoice }) {
   const { search, phase } = choice;
   const title =
-    search.trim() === "" && phase === "asking" ? "Nobody waits for you" : "No session is like that";
+    search.trim() === "" && phase === "asking" ? "You’re all caught up" : "No matching sessions";
   return (
     <Empty icon={phase === "asking" ? "check" : "search"} title={title}>
       {search.trim() === "" ? null : <p>Nothing was found for “{search.trim()}”.</p>}
