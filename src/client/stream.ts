@@ -44,6 +44,7 @@ export async function* followStream(
       if (resumption === "none") return;
     } catch (error) {
       signal?.throwIfAborted();
+      transport.noteFault(asFault(error));
       if (resumption === "none" || !mayPass(asFault(error))) throw error;
       fault = asFault(error);
     }

@@ -11,6 +11,8 @@ export interface ClientOptions {
   readonly token?: string | undefined;
   /** A page of the server itself: its cookie is sent, and the header that shows that a page of ours asks. */
   readonly page?: boolean | undefined;
+  /** Called whenever the server refuses a request, a stream or a socket because the caller is not signed in any more. */
+  readonly onUnauthenticated?: (() => void) | undefined;
   readonly fetch?: typeof fetch | undefined;
   readonly WebSocket?: SocketClass | undefined;
   /** Overrides for tests. */
@@ -44,6 +46,8 @@ export interface Asking {
 export interface Transport extends Pacing {
   /** An answer that is no refusal; everything else is thrown as a Fault, or as the signal's reason. */
   request(name: OperationName, input: object, asking?: Asking): Promise<Response>;
+  /** Tells the client's owner about a refusal that no further attempt changes. */
+  noteFault(fault: Fault): void;
   /** Throws when it cannot even be tried. */
   socket(name: OperationName, input: object, protocols: string[]): SocketLike;
 }
@@ -55,9 +59,13 @@ export function createTransport(options: ClientOptions): Transport {
   const fixed = page ? { "X-Reins-Page": "1" } : authorization;
   // Called as a plain function: a browser's fetch refuses to be somebody's method.
   const send = options.fetch ?? ((input, init) => fetch(input, init));
+  const noteFault = ({ code }: Fault) => {
+    if (code === "unauthenticated") options.onUnauthenticated?.();
+  };
   return {
     random,
     pause: options.pause ?? pause,
+    noteFault,
     request: async (name, input, { signal, headers } = {}) => {
       const { method, path, body } = describeRequest(name, input);
       const url = `${base}${path}`;
@@ -76,8 +84,10 @@ export function createTransport(options: ClientOptions): Transport {
         signal?.throwIfAborted();
         throw noAnswer(url, error);
       });
-      if (!response.ok) throw await readRefusal(response);
-      return response;
+      if (response.ok) return response;
+      const fault = await readRefusal(response);
+      noteFault(fault);
+      throw fault;
     },
     socket: (name, input, protocols) => {
       const { path } = describeRequest(name, input);

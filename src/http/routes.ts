@@ -20,7 +20,7 @@ import {
   noExecdRoute,
 } from "./dialects/execd-faults.ts";
 import { execdRoutes, findExecdHandler } from "./dialects/execd-routes.ts";
-import { admit, checkPlace, type DoorDeps, identify, type Visit } from "./door.ts";
+import { admit, checkPlace, type DoorDeps, identifyAnyone, type Visit } from "./door.ts";
 import { findHandler, type Handler } from "./handlers.ts";
 import { type AnswerMcp, answerMcp, MCP_PATH, type McpRequest } from "./mcp.ts";
 import type { RequestCounts } from "./metrics.ts";
@@ -119,7 +119,7 @@ async function answer(
 ): Promise<Response> {
   c.set("operation", name);
   const visit = visitOf(c);
-  const caller = spec.role === "anyone" ? identify(deps, visit) : admit(deps, visit, spec);
+  const caller = spec.role === "anyone" ? identifyAnyone(deps, visit) : admit(deps, visit, spec);
   c.set("user_id", caller?.user_id);
   const handler = find(caller);
   const input = parseRequest(spec.input, await readInput(c, spec));

@@ -152,10 +152,17 @@ describe("an agent's session in the page", () => {
       const server = new Server();
       server.faults = [new Fault(code, "it is not so")];
       const session = await follow(server, 5);
-      expect(session.view.get()).toMatchObject({ status: "failed", problem: "It is not so" });
+      expect(session.view.get()).toMatchObject({ status: "failed", problem: "it is not so" });
       expect(server.asked).toEqual(["agent.snapshot"]);
     },
   );
+
+  test("a session that is signed out is not asked for again", async () => {
+    const server = new Server();
+    server.faults = [new Fault("unauthenticated", "no")];
+    await follow(server, 5);
+    expect(server.asked).toEqual(["agent.snapshot"]);
+  });
 
   test("earlier messages are read when somebody asks for them", async () => {
     const server = new Server();

@@ -1,9 +1,11 @@
+import { type Pause, pause } from "#client/backoff.ts";
 import type { Client } from "#client/client.ts";
 import type { AgentSnapshot } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
 import type { SessionId } from "#contract/ids.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import { sayFault } from "#web/live/page-client.ts";
+import { retryDelay } from "#web/live/retry.ts";
 import { Store } from "#web/live/store.ts";
 import { applyEvent, emptyConversation } from "./conversation.ts";
 import { addEarlier, earlierPage, fromSnapshot } from "./state/snapshot.ts";
@@ -22,7 +24,7 @@ interface AgentSessionOptions {
   readonly sessionId: SessionId;
   /** Calls before the page is drawn next. */
   readonly nextFrame?: (draw: () => void) => void;
-  readonly pause?: (signal: AbortSignal) => Promise<void>;
+  readonly pause?: Pause;
 }
 
 /**
@@ -30,7 +32,6 @@ interface AgentSessionOptions {
  * how long calls took. It is about what a phone loads in a second.
  */
 const WHOLE_BYTES = 1024 * 1024;
-const RETRY_MS = 1500;
 const HIDDEN_FRAME_MS = 200;
 
 /** Faults that asking again does not help against. */
@@ -58,10 +59,13 @@ export class AgentSession {
   }
 
   async follow(signal: AbortSignal): Promise<void> {
-    const { pause = pauseBeforeRetry } = this.#options;
-    while (!signal.aborted) {
+    const { pause: wait = pause } = this.#options;
+    for (let attempts = 0; !signal.aborted; attempts += 1) {
+      let cause: unknown;
       try {
-        await this.#followOnce(signal);
+        await this.#followOnce(signal, () => {
+          attempts = 0;
+        });
       } catch (error) {
         if (signal.aborted) return;
         if (error instanceof Fault && LASTING.includes(error.code)) {
@@ -69,8 +73,12 @@ export class AgentSession {
           return;
         }
         this.#say(this.view.get().status === "loading" ? "loading" : "away", sayFault(error));
+        cause = error;
       }
-      await pause(signal);
+      const ms = retryDelay(cause, attempts);
+      if (ms === undefined) return;
+      // Rejects only when it is no longer wanted.
+      await wait(ms, signal).catch(() => undefined);
     }
   }
 
@@ -86,11 +94,12 @@ export class AgentSession {
     return true;
   }
 
-  async #followOnce(signal: AbortSignal): Promise<void> {
+  async #followOnce(signal: AbortSignal, onShown: () => void): Promise<void> {
     const { client, sessionId: session_id } = this.#options;
     const snapshot = await client.call("agent.snapshot", { session_id }, { signal });
     this.#talk = fromSnapshot(snapshot, emptyConversation);
     this.#say("live");
+    onShown();
     const since = await this.#readWhole(snapshot, signal);
     for await (const { data } of client.stream("session.events", { session_id, since }, { signal }))
       this.#apply(data);
@@ -147,14 +156,4 @@ export class AgentSession {
 function beforeNextFrame(draw: () => void): void {
   if (document.visibilityState === "hidden") window.setTimeout(draw, HIDDEN_FRAME_MS);
   else window.requestAnimationFrame(draw);
-}
-
-function pauseBeforeRetry(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, RETRY_MS);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

@@ -1,29 +1,31 @@
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Button } from "#web/ui/button.tsx";
 import { Field } from "#web/ui/field.tsx";
+import { offerFocus } from "#web/ui/focus.ts";
 import { Icon } from "#web/ui/icons.tsx";
 import { Notice } from "#web/ui/notice.tsx";
 import css from "./door.module.css";
 import { findTicket } from "./ticket.ts";
 
-/** Before anybody is let in. */
+/** Before anyone is signed in. */
 export function Door({
   why,
   onTicket,
 }: {
   readonly why: string | undefined;
-  readonly onTicket: () => void;
+  readonly onTicket: (ticket: string) => void;
 }) {
   const [text, setText] = useState("");
   const [error, setError] = useState<string>();
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => offerFocus(input.current), []);
   const submit = () => {
     const ticket = findTicket(text);
     if (ticket === undefined) {
-      setError("This is no ticket; one begins with reins_ticket_.");
+      setError("This is not a ticket. A ticket starts with reins_ticket_.");
       return;
     }
-    window.history.replaceState(null, "", `#ticket=${ticket}`);
-    onTicket();
+    onTicket(ticket);
   };
   return (
     <main className={css.door}>
@@ -35,7 +37,7 @@ export function Door({
         <p>Agents and terminals that you can always get back to.</p>
         {why === undefined ? null : <Notice tone="warn">{why}</Notice>}
         <p className={css.how}>
-          This page opens with a ticket, which works once. On the machine where Reins runs, say
+          You sign in with a ticket, which works once. On the machine that runs Reins, run
         </p>
         <pre className={css.command}>reins open</pre>
         <form
@@ -45,10 +47,11 @@ export function Door({
             submit();
           }}
         >
-          <Field label="Ticket, or the address that was printed" error={error}>
+          <Field label="Ticket, or the printed address" error={error}>
             {(control) => (
               <input
                 {...control}
+                ref={input}
                 autoComplete="off"
                 spellCheck={false}
                 value={text}
@@ -57,7 +60,7 @@ export function Door({
             )}
           </Field>
           <Button type="submit" tone="primary">
-            Come in
+            Sign in
           </Button>
         </form>
       </div>

@@ -47,8 +47,7 @@ export function Shell() {
       <TopBar route={route} />
       {status === "away" ? (
         <div className={css.away} role="status">
-          The server cannot be reached; what you see is what was last known. It is asked again by
-          itself.
+          Can’t reach the server. Showing the last known state; reconnecting…
         </div>
       ) : null}
       <div className={css.columns}>

@@ -1,17 +1,40 @@
-const TICKET = /^#ticket=([\w-]{1,200})(?:&to=(.*))?$/;
+const START = "#ticket=";
+const TICKET = /^[\w-]{1,200}$/;
 
-/** The ticket of the address, which is taken out of it at once: it works once, and no history should keep it. */
-export function takeTicket(): string | undefined {
-  const found = TICKET.exec(window.location.hash);
-  if (found === null) return undefined;
-  const [, ticket, to = ""] = found;
-  const target = decodeURIComponent(to);
-  const hash = target.startsWith("/") ? `#${target}` : "#/";
-  window.history.replaceState(null, "", hash);
-  return ticket;
+export interface TakenTicket {
+  /** Undefined when the address holds something else in its place. */
+  readonly ticket: string | undefined;
 }
 
-/** A ticket, or the whole address with one in it, as somebody pasted it. */
+/** The ticket of the address, which is taken out of it at once: it works once, and no history should keep it. */
+export function takeTicket(): TakenTicket | undefined {
+  const found = readTicket(window.location.hash);
+  if (found === undefined) return undefined;
+  window.history.replaceState(null, "", found.hash);
+  return found;
+}
+
+/** What an address with a ticket says, and the address without it. */
+export function readTicket(hash: string): (TakenTicket & { readonly hash: string }) | undefined {
+  if (!hash.startsWith(START)) return undefined;
+  const [ticket = "", to = ""] = hash.slice(START.length).split("&to=", 2);
+  const target = decode(to);
+  return {
+    ticket: TICKET.test(ticket) ? ticket : undefined,
+    hash: target.startsWith("/") ? `#${target}` : "#/",
+  };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // An address that was cut while it was copied leads to the first view.
+    return "";
+  }
+}
+
+/** A ticket, or the whole address with one in it, as it was pasted. */
 export function findTicket(text: string): string | undefined {
   return /(?:^|#ticket=)(reins_ticket_[\w-]+)/.exec(text.trim())?.[1];
 }

@@ -1,6 +1,8 @@
+import { type Pause, pause } from "#client/backoff.ts";
 import type { Client } from "#client/client.ts";
 import type { SessionsEvent } from "#contract/operations/reading.ts";
 import type { Session } from "#contract/session.ts";
+import { retryDelay } from "./retry.ts";
 import { Store } from "./store.ts";
 
 export interface SessionsView {
@@ -18,7 +20,6 @@ const FLUSH_MS = 60;
 const PAGE_SIZE = 1000;
 /** Sessions that a list shows; a server has room for no more than a part of it. */
 const LISTED_MOST = 20_000;
-const RETRY_MS = 1000;
 
 /** Every session that the caller may see, as it is now. */
 export class Sessions {
@@ -27,15 +28,17 @@ export class Sessions {
     sessions: new Map(),
     asking: new Set(),
   });
-  readonly #client: Client;
+  readonly #client: Pick<Client, "call" | "stream">;
+  readonly #pause: Pause;
   readonly #listeners = new Set<SessionsListener>();
   #sessions = new Map<string, Session>();
   #asking = new Set<string>();
   #status: SessionsView["status"] = "connecting";
-  #flushing: number | undefined;
+  #flushing: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(client: Client) {
+  constructor(client: Pick<Client, "call" | "stream">, wait: Pause = pause) {
     this.#client = client;
+    this.#pause = wait;
   }
 
   /** Calls for everything that happens from now on. */
@@ -45,17 +48,32 @@ export class Sessions {
   }
 
   async follow(signal: AbortSignal): Promise<void> {
+    let attempts = 0;
     while (!signal.aborted) {
-      try {
-        const onCut = () => this.#setStatus("away");
-        for await (const { data } of this.#client.stream("sessions.watch", {}, { signal, onCut }))
-          await this.#apply(data, signal);
-      } catch {
-        // Whoever was let in no more learns it by the next call; everything else passes.
-      }
+      const error = await this.#followOnce(signal, () => {
+        attempts = 0;
+      });
       if (signal.aborted) return;
+      const wait = retryDelay(error, attempts);
+      if (wait === undefined) return;
+      attempts += 1;
       this.#setStatus("away");
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      // Rejects only when it is no longer wanted.
+      await this.#pause(wait, signal).catch(() => undefined);
+    }
+  }
+
+  /** Until the stream ends; why it did. */
+  async #followOnce(signal: AbortSignal, onHeard: () => void): Promise<unknown> {
+    const onCut = () => this.#setStatus("away");
+    try {
+      for await (const { data } of this.#client.stream("sessions.watch", {}, { signal, onCut })) {
+        await this.#apply(data, signal);
+        onHeard();
+      }
+      return undefined;
+    } catch (error) {
+      return error;
     }
   }
 
@@ -94,7 +112,7 @@ export class Sessions {
   }
 
   #flushSoon(): void {
-    this.#flushing ??= window.setTimeout(() => {
+    this.#flushing ??= setTimeout(() => {
       this.#flushing = undefined;
       this.view.set({
         status: this.#status,
@@ -105,7 +123,10 @@ export class Sessions {
   }
 }
 
-async function listAll(client: Client, signal: AbortSignal): Promise<Map<string, Session>> {
+async function listAll(
+  client: Pick<Client, "call">,
+  signal: AbortSignal,
+): Promise<Map<string, Session>> {
   const found = new Map<string, Session>();
   let cursor: string | undefined;
   do {

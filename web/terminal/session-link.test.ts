@@ -182,7 +182,7 @@ test("what cannot get better is said as a sentence", async () => {
   socket.say(connected({}));
   socket.end(4403, "it is not yours");
   await page.running;
-  expect(page.link.state.get()).toMatchObject({ connection: "over", failure: "It is not yours" });
+  expect(page.link.state.get()).toMatchObject({ connection: "over", failure: "it is not yours" });
 });
 
 test("a page that is reloaded takes back what its own old connection still holds, and nothing else", async () => {

@@ -376,6 +376,7 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
   }
 
   #fail(fault: Fault): void {
+    this.#deps.transport.noteFault(fault);
     this.#finish(fault, { type: "failed", fault });
   }
 

@@ -102,11 +102,11 @@ test("a terminal outlives the gateway, and no character is lost or doubled", asy
   await screenShows(page, /^line-(?:[4-9]\d|\d{3})$/m);
   await world.killGateway();
   await page.getByText("Connection lost, trying again…").waitFor();
-  await page.getByText(/The server cannot be reached/).waitFor();
+  await page.getByText(/Can’t reach the server/).waitFor();
   // It counts on while nobody serves.
   await world.startGateway();
   await screenShows(page, /^all-600$/m);
-  await page.getByText(/The server cannot be reached/).waitFor({ state: "hidden" });
+  await page.getByText(/Can’t reach the server/).waitFor({ state: "hidden" });
   await page.keyboard.type("again\n");
   await screenShows(page, /^got-again$/m);
   await perform(page, "Copy everything in the terminal");

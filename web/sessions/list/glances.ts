@@ -1,7 +1,9 @@
 import type { Client } from "#client/client.ts";
+import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Glance } from "#contract/operations/session.ts";
 import type { Session } from "#contract/session.ts";
+import { retryAfterOf } from "#web/live/retry.ts";
 import { Store } from "#web/live/store.ts";
 import { isLive } from "#web/sessions/session-name.ts";
 
@@ -24,6 +26,8 @@ export class Glances {
   readonly #now: () => number;
   readonly #seen = new Map<string, Seen>();
   #isAsking = false;
+  /** The server has asked to be left alone until then. */
+  #notBefore = 0;
 
   constructor(client: Pick<Client, "call">, now: () => number = Date.now) {
     this.#client = client;
@@ -33,14 +37,15 @@ export class Glances {
   /** Asks for those that are due, in one call. One at a time: what is due then is asked for with the next. */
   async refresh(shown: readonly Session[], signal: AbortSignal): Promise<void> {
     const due = shown.filter((session) => this.#isDue(session)).slice(0, limits.glances);
-    if (due.length === 0 || this.#isAsking) return;
+    if (due.length === 0 || this.#isAsking || this.#now() < this.#notBefore) return;
     this.#isAsking = true;
     try {
       const session_ids = due.map(({ session_id }) => session_id);
       const { glances } = await this.#client.call("session.glances", { session_ids }, { signal });
       this.#keep(due, glances);
-    } catch {
-      // The page says elsewhere that the server is away; the next round asks again.
+    } catch (error) {
+      // The page says elsewhere that the server is away; a later round asks again.
+      if (error instanceof Fault) this.#notBefore = this.#now() + retryAfterOf(error);
     } finally {
       this.#isAsking = false;
     }

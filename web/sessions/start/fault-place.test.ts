@@ -27,12 +27,12 @@ test.each([
 
 test("a fault of a field that the form does not have stands above the button, whole", () => {
   const wrong = fault("invalid_request", "title: too long", { field: "title" });
-  expect(placeFault(wrong, ["command"])).toEqual({ form: "Title: too long" });
+  expect(placeFault(wrong, ["command"])).toEqual({ form: "title: too long" });
 });
 
 test("beside its field the name is not said again", () => {
   const wrong = fault("invalid_request", "title: too long", { field: "title" });
-  expect(placeFault(wrong, FIELDS)).toEqual({ title: "Too long" });
+  expect(placeFault(wrong, FIELDS)).toEqual({ title: "too long" });
 });
 
 test("what is wrong with a team file is told with its places", () => {

@@ -43,10 +43,7 @@ function nameField({ code, details }: Fault): string | undefined {
 
 /** The label says the field's name already. */
 function withoutName(sentence: string, named: string): string {
-  const isNamed = sentence.toLowerCase().startsWith(`${named}: `);
-  if (!isNamed) return sentence;
-  const rest = sentence.slice(named.length + 2);
-  return `${rest.slice(0, 1).toUpperCase()}${rest.slice(1)}`;
+  return sentence.startsWith(`${named}: `) ? sentence.slice(named.length + 2) : sentence;
 }
 
 export interface TeamProblem {
