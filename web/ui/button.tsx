@@ -13,6 +13,7 @@ export function Button(props: ButtonProps) {
   return (
     <button
       type="button"
+      data-tone={tone}
       className={`${css.button} ${css[tone]} ${css[size]} ${className}`}
       {...rest}
     >

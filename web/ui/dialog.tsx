@@ -12,11 +12,13 @@ interface DialogProps {
 /** The browser's own modal dialog: it keeps the focus inside and gives it back, and Escape closes it. */
 export function Dialog({ title, onClose, children, wide = false }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const body = useRef<HTMLDivElement>(null);
   const titleId = useId();
   // Before it leaves the page: a dialog that is gone gives the focus back to nobody.
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
+    focusFirst(body.current);
     return () => element?.close();
   }, []);
   return (
@@ -33,7 +35,21 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
         <h2 id={titleId}>{title}</h2>
         <IconButton icon="close" label="Close" onClick={onClose} />
       </header>
-      <div className={css.body}>{children}</div>
+      <div ref={body} className={css.body} tabIndex={-1}>
+        {children}
+      </div>
     </dialog>
   );
+}
+
+/** Fields first, then what does no harm when it is pressed by mistake. */
+const FIRST = [
+  "input:enabled, select:enabled, textarea:enabled",
+  "a[href], button:enabled:not([data-tone=danger])",
+];
+
+/** What a dialog is about, not its close button; the text itself where it has no control. */
+function focusFirst(body: HTMLElement | null): void {
+  const control = FIRST.map((kind) => body?.querySelector<HTMLElement>(kind)).find(Boolean);
+  (control ?? body)?.focus();
 }

@@ -2,12 +2,13 @@ import { useRef } from "react";
 import type { Framing } from "#contract/agent/message.ts";
 import { Button, IconButton } from "#web/ui/button.tsx";
 import css from "./compose.module.css";
-import type { Composing } from "./use-composer.ts";
+import type { Composing, Way } from "./use-composer.ts";
 
 interface ComposerButtonsProps {
   readonly composing: Composing;
   readonly isRunning: boolean;
   readonly isEmpty: boolean;
+  readonly onSubmit: (way: Way) => void;
   readonly onInterrupt: () => void;
 }
 
@@ -18,7 +19,7 @@ const framings: readonly { readonly value: Framing; readonly words: string }[] =
 ];
 
 export function ComposerButtons(props: ComposerButtonsProps) {
-  const { composing, isRunning, isEmpty, onInterrupt } = props;
+  const { composing, isRunning, isEmpty, onSubmit, onInterrupt } = props;
   const isStill = isEmpty || composing.sending.isBusy;
   return (
     <div className={css.buttons}>
@@ -36,7 +37,7 @@ export function ComposerButtons(props: ComposerButtonsProps) {
           <Button
             disabled={isStill}
             title="When the turn has ended (Alt+Enter)"
-            onClick={() => composing.submit("followup")}
+            onClick={() => onSubmit("followup")}
           >
             Follow up
           </Button>

@@ -4,6 +4,7 @@ import { limits } from "#contract/limits.ts";
 import { useAgent, useTalk } from "#web/agent/agent-context.ts";
 import { Picture } from "#web/agent/talk/picture.tsx";
 import { IconButton } from "#web/ui/button.tsx";
+import { hasCoarsePointer, moveFocus } from "#web/ui/focus.ts";
 import { Notice } from "#web/ui/notice.tsx";
 import { CommandList } from "./command-list.tsx";
 import css from "./compose.module.css";
@@ -25,13 +26,18 @@ export function Composer({ onInterrupt, input }: ComposerProps) {
   const isRunning = useTalk((talk) => activityOf(talk) !== "idle");
   const way: Way = isRunning ? "steer" : "send";
   const { sending, text, images } = composing;
+  // A button that was pressed is disabled while it sends, and would lose the focus to nothing.
+  const submit = (by: Way) => {
+    moveFocus(input.current);
+    composing.submit(by);
+  };
   return (
     <form
       className={css.composer}
       aria-label="Write to the agent"
       onSubmit={(event) => {
         event.preventDefault();
-        composing.submit(way);
+        submit(way);
       }}
     >
       <QueueChips />
@@ -42,6 +48,7 @@ export function Composer({ onInterrupt, input }: ComposerProps) {
         composing={composing}
         isRunning={isRunning}
         isEmpty={text.trim() === "" && images.length === 0}
+        onSubmit={submit}
         onInterrupt={onInterrupt}
       />
     </form>
@@ -82,6 +89,7 @@ function Entry({ composing, way, onInterrupt, input }: EntryProps) {
       event.preventDefault();
       onInterrupt();
     }
+    // Keyboards on glass have no Shift+Enter.
     if (event.key !== "Enter" || event.shiftKey || hasCoarsePointer()) return;
     event.preventDefault();
     submit(event.altKey && way === "steer" ? "followup" : way);
@@ -133,11 +141,6 @@ function chooseByKey(event: KeyboardEvent, offer: ReturnType<typeof useOffer>): 
   else return false;
   event.preventDefault();
   return true;
-}
-
-/** Keyboards on glass have no Shift+Enter. */
-function hasCoarsePointer(): boolean {
-  return window.matchMedia("(pointer: coarse)").matches;
 }
 
 function Images({ composing: { images, dropImage } }: { readonly composing: Composing }) {
