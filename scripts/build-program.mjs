@@ -16,9 +16,8 @@ export async function buildProgram(dist) {
       main: "src/cli/main.ts",
       // `reins/embedded`: agents in the process of whoever imports it.
       embedded: "src/daemon/embedded.ts",
-      // Threads are files of their own.
+      // A process is a file of its own.
       "screen-worker": "src/app/screen/screen-worker.ts",
-      "pattern-worker": "src/app/read/pattern-worker.ts",
     },
     outdir: dist,
     chunkNames: "chunks/[name]-[hash]",

@@ -42,6 +42,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   "@hono/node-server": ["http"],
   ws: ["http"],
   unbash: ["agent", "app"],
+  re2js: ["base"],
   "@modelcontextprotocol/server": ["mcp"],
   "@modelcontextprotocol/client": ["agent"],
   yaml: ["model", "agent", "daemon"],

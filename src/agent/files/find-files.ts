@@ -1,10 +1,12 @@
 import { closeSync, fstatSync, lstatSync, readlinkSync } from "node:fs";
 import { posix } from "node:path";
-import { createBoundedPattern, parsePattern } from "./bounded-pattern.ts";
+import { setImmediate } from "node:timers/promises";
+import type { LinearPattern } from "#base/linear-pattern.ts";
 import { decodeText, isBinary, readBytes } from "./file-content.ts";
 import { type FileScope, type Folder, openOr, openPlace } from "./file-scope.ts";
 import { parseGlob } from "./glob-pattern.ts";
-import { listEntries, type WalkEnd, type Walked, walk } from "./walk.ts";
+import { compilePattern } from "./line-pattern.ts";
+import { listEntries, type WalkEnd, walk } from "./walk.ts";
 
 const LISTED = 1000;
 const FOUND_PATHS = 1000;
@@ -14,7 +16,8 @@ const MATCH_CHARS = 300;
 /** Of each line; the rest of a longer one is not looked at. */
 const SEARCHED_CHARS = 10_000;
 const SEARCHED_FILE_BYTES = 4 * 1024 * 1024;
-const GLOB_BATCH = 1000;
+/** Between two pauses in a file, in which others get their turn. */
+const SEARCH_MS = 20;
 
 interface Asked {
   readonly path: string;
@@ -45,27 +48,17 @@ export async function findPaths(
   pattern: string,
   { path, signal }: Asked,
 ): Promise<string> {
-  const bounded = createBoundedPattern(parseGlob(pattern));
+  const matcher = await parseGlob(pattern);
   const located = scope.locate(path);
   using top = scope.openFolder(located, path);
   const prefix = scope.name(located.real);
   const end: WalkEnd = { isCut: false };
   const found: string[] = [];
-  const batch: Walked[] = [];
-  const sift = () => {
-    const hits = bounded.find(batch.map((entry) => entry.path));
-    for (const hit of hits) {
-      const { path: below = "", isFolder = false } = batch[hit] ?? {};
-      found.push(`${posix.join(prefix, below)}${isFolder ? "/" : ""}`);
-    }
-    batch.length = 0;
-  };
-  for await (const entry of walk(top, { signal, end })) {
-    batch.push(entry);
-    if (batch.length >= GLOB_BATCH) sift();
+  for await (const { path: below, isFolder } of walk(top, { signal, end })) {
+    if (!matcher.test(below)) continue;
+    found.push(`${posix.join(prefix, below)}${isFolder ? "/" : ""}`);
     if (found.length > FOUND_PATHS) break;
   }
-  sift();
   if (found.length === 0) return `nothing matches ${pattern}${sayCut(end)}`;
   const more = found.length > FOUND_PATHS ? `\n[more than ${FOUND_PATHS}; narrow the pattern]` : "";
   return `${found.slice(0, FOUND_PATHS).join("\n")}${more}${sayCut(end)}`;
@@ -78,8 +71,8 @@ export interface SearchRequest extends Asked {
 }
 
 interface Search {
-  /** The lines of a text that match. */
-  readonly find: (lines: readonly string[]) => readonly number[];
+  readonly pattern: LinearPattern;
+  readonly signal: AbortSignal;
   readonly matches: string[];
   /** Files that were not looked at: too large, or not to be read. */
   skipped: number;
@@ -88,14 +81,13 @@ interface Search {
 /** Lines that match, as `path:line: text`. */
 export async function searchFiles(scope: FileScope, request: SearchRequest): Promise<string> {
   const { path, signal, pattern, glob } = request;
-  const flags = request.ignore_case === true ? "i" : "";
-  const lines = createBoundedPattern(parsePattern(pattern, flags));
-  const names = glob === undefined ? undefined : createBoundedPattern(parseGlob(glob));
-  const search: Search = { find: (texts) => lines.find(texts), matches: [], skipped: 0 };
+  const lines = await compilePattern(pattern, { ignoreCase: request.ignore_case === true });
+  const names = glob === undefined ? undefined : await parseGlob(glob);
+  const search: Search = { pattern: lines, signal, matches: [], skipped: 0 };
   const end: WalkEnd = { isCut: false };
   for await (const { folder, name, below, shown } of listSearched(scope, { path, signal, end })) {
-    if (names !== undefined && names.find([below]).length === 0) continue;
-    searchFile(search, { folder, name, shown });
+    if (names?.test(below) === false) continue;
+    await searchFile(search, { folder, name, shown });
     if (search.matches.length > MATCHES) break;
   }
   const { matches, skipped } = search;
@@ -133,15 +125,33 @@ async function* listSearched(
     if (!isFolder) yield { folder, name, below, shown: posix.join(shown, below) };
 }
 
-function searchFile(search: Search, { folder, name, shown }: Omit<Searched, "below">): void {
+async function searchFile(
+  search: Search,
+  { folder, name, shown }: Omit<Searched, "below">,
+): Promise<void> {
   const text = findSearchable(search, folder, name);
   if (text === undefined) return;
   const lines = text.split("\n").map((line) => line.slice(0, SEARCHED_CHARS).replace(/\r$/, ""));
-  const hits = search.find(lines);
+  const hits = await findLines(search, lines);
   for (const hit of hits.slice(0, MATCHES_PER_FILE))
     search.matches.push(`${shown}:${hit + 1}: ${cutLine(lines[hit] ?? "")}`);
   if (hits.length > MATCHES_PER_FILE)
     search.matches.push(`${shown}: and ${hits.length - MATCHES_PER_FILE} more lines`);
+}
+
+async function findLines(
+  { pattern, signal }: Search,
+  lines: readonly string[],
+): Promise<readonly number[]> {
+  const hits: number[] = [];
+  let pausedAt = performance.now();
+  for (const [index, line] of lines.entries()) {
+    if (pattern.test(line)) hits.push(index);
+    if (performance.now() - pausedAt < SEARCH_MS) continue;
+    await setImmediate(undefined, { signal });
+    pausedAt = performance.now();
+  }
+  return hits;
 }
 
 /** Links, pipes and binary files are passed over in silence, as there are many and nobody means them. */

@@ -38,7 +38,8 @@ async function openWaits() {
     },
     async wait(question: ScreenQuestion, timeoutMs = 60_000) {
       using ending = openWaitEnding(session.clock, timeoutMs, undefined);
-      return await createScreenWait(deps, question)({ deps, feed, ending, signal: undefined });
+      const wait = await createScreenWait(deps, question);
+      return await wait({ deps, feed, ending, signal: undefined });
     },
     [Symbol.dispose]: () => owned.dispose(),
   };

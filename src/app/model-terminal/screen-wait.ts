@@ -38,11 +38,11 @@ const IDLE_MS = 1000;
 /** Between two drawings, however much is printed. */
 const REDRAW_MS = 50;
 
-/** Throws `invalid_request` before anything is waited for. */
-export function createScreenWait(
+/** Rejects with `invalid_request` before anything is waited for. */
+export async function createScreenWait(
   { patterns }: Pick<ScreenWaitDeps, "patterns">,
   question: ScreenQuestion,
-): (wait: ScreenWait) => Promise<Outcome> {
+): Promise<(wait: ScreenWait) => Promise<Outcome>> {
   switch (question.for) {
     case "idle":
       return (wait) => waitForIdle(wait, question.idle ?? IDLE_MS);
@@ -53,7 +53,7 @@ export function createScreenWait(
       return (wait) => waitForScreen(wait, (screen) => holds(screen, text));
     }
     case "regex": {
-      const search = patterns.create(wanted(question.pattern, "pattern"));
+      const search = await patterns.create(wanted(question.pattern, "pattern"));
       return (wait) =>
         waitForScreen(wait, async (screen) => {
           for (const reading of readings(screen)) {

@@ -82,7 +82,7 @@ export function createTerminalTools(deps: TerminalToolDeps, caller: Caller): Ter
       return await view(screens, feed, since);
     },
     terminal_wait: async ({ terminal_id, since, timeout, ...question }, { signal } = {}) => {
-      const wait = createScreenWait(deps, question);
+      const wait = await createScreenWait(deps, question);
       using _slot = takeSlot(feeds);
       using feed = await openFeed(terminal_id);
       checkSince(feed, since);

@@ -25,7 +25,7 @@ export async function readOutput(
   using feed = await openVisibleProcess(deps, caller, process_id);
   // Refused before the wait, with what would have been right.
   if (since !== undefined) feed.output.read(since, { limit: 1, tail: feed.watch.tail });
-  if (wanted.pattern !== undefined) deps.patterns.create(wanted.pattern);
+  if (wanted.pattern !== undefined) await deps.patterns.create(wanted.pattern);
   const heard =
     wanted.timeout_ms === 0 && wanted.for !== "regex"
       ? undefined

@@ -1,22 +1,21 @@
-import { addAbortListener } from "node:events";
+import type { LinearPattern } from "#base/linear-pattern.ts";
 import { Fault } from "#contract/fault.ts";
-import { type Ask, PatternThread } from "./pattern-thread.ts";
-import type { PatternReply } from "./pattern-worker.ts";
+import { limits } from "#contract/limits.ts";
+import { bytesOfUnits } from "./pattern-utf8.ts";
+import { type SearchOwner, SearchTurns } from "./search-turns.ts";
 
-/**
- * Patterns are written by callers, so they run where they can be stopped: in one thread beside the server, one search
- * at a time, each stopped after 50 ms. A search that is stopped is tried again, and what it took beyond a decent
- * search is a debt that decent ones pay back; too much of it ends the wait that asked.
- */
+/** Patterns that callers wait for. They are matched in linear time, one search at a time, in turns. */
 export interface Patterns extends Disposable {
-  /** Throws `invalid_request` when it is no pattern. */
-  create(pattern: string): PatternSearch;
+  /** Rejects with `invalid_request` when it is not a pattern. */
+  create(pattern: string): Promise<PatternSearch>;
   /** Searches that wait for their turn. */
   readonly waiting: number;
 }
 
 /** One pattern of one wait. */
 export interface PatternSearch {
+  /** Of the text that is searched at once: less for a large pattern. */
+  readonly windowBytes: number;
   /** The first match that begins at or behind `from`; what is before is only context. Places are in bytes. */
   find(text: PatternText, signal?: AbortSignal): Promise<PatternHit | undefined>;
 }
@@ -33,69 +32,71 @@ export interface PatternHit {
   readonly text: string;
 }
 
-/** What a search of a whole window may take for nothing. */
-const DECENT_MS = 5;
-const DEBT_LIMIT_MS = 1000;
+/** Of one search, at most: characters times the steps of the pattern. About a tenth of a second. */
+const SEARCH_STEPS = 8 * 1024 * 1024;
+const LEAST_WINDOW_BYTES = 8 * 1024;
+/** What a search usually takes. */
+const BYTES_PER_MS = 50_000;
 
-/** Starts nothing yet: the thread begins with the first search. */
+/** Loads nothing yet: the engine comes with the first pattern. */
 export function openPatterns(): Patterns {
-  const thread = new PatternThread();
+  const turns = new SearchTurns();
   return {
-    create: (pattern) => createSearch(thread, pattern),
+    create: async (pattern) => createSearch(turns, pattern),
     get waiting() {
-      return thread.waiting;
+      return turns.waiting;
     },
-    [Symbol.dispose]: () => thread[Symbol.dispose](),
+    [Symbol.dispose]: () => turns[Symbol.dispose](),
   };
 }
 
-function createSearch(thread: PatternThread, source: string): PatternSearch {
-  const flags = chooseFlags(source);
-  let debt = 0;
+async function createSearch(turns: SearchTurns, source: string): Promise<PatternSearch> {
+  const pattern = await compilePattern(source);
+  const owner: SearchOwner = { usedMs: 0 };
+  const namesReturn = NAMES_RETURN.test(source);
+  const room = Math.floor(SEARCH_STEPS / pattern.size);
   return {
-    async find(text, signal) {
-      for (;;) {
-        const ask = () => thread.ask({ source, flags, ...text }, { isSlow: debt > 0 });
-        const reply = await hear(ask, signal);
-        if (reply.kind === "match") return { start: reply.start, end: reply.end, text: reply.text };
-        if (reply.kind === "failed") throw invalidPattern(reply.message);
-        debt = Math.max(0, debt + reply.took_ms - DECENT_MS);
-        if (debt > DEBT_LIMIT_MS) throw tooSlow();
-        if (reply.kind === "none") return undefined;
-      }
+    windowBytes: Math.min(limits.wait_window_bytes, Math.max(LEAST_WINDOW_BYTES, room)),
+    find: (text, signal) => {
+      const expectedMs = (text.bytes.length - text.from) / BYTES_PER_MS;
+      const search = () => findIn(pattern, text, { namesReturn });
+      return turns.take(owner, { expectedMs, search }, signal);
     },
   };
 }
 
-async function hear(ask: () => Ask, signal: AbortSignal | undefined): Promise<PatternReply> {
-  signal?.throwIfAborted();
-  const { reply, abandon } = ask();
-  using _abort =
-    signal === undefined ? undefined : addAbortListener(signal, () => abandon(signal.reason));
-  return await reply;
-}
-
-/** Whole characters where the pattern allows it; older ones only parse without. */
-function chooseFlags(source: string): string {
-  for (const flags of ["gmu", "gm"]) if (problemOf(source, flags) === undefined) return flags;
-  throw invalidPattern(problemOf(source, "gm") ?? "it cannot be read");
-}
-
-function problemOf(source: string, flags: string): string | undefined {
+async function compilePattern(source: string): Promise<LinearPattern> {
+  const { compileLinear, PatternProblem } = await import("#base/linear-pattern.ts");
   try {
-    new RegExp(source, flags);
-    return undefined;
+    return compileLinear(source, { multiline: true });
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    if (!(error instanceof PatternProblem)) throw error;
+    const details = { field: "pattern" };
+    throw new Fault("invalid_request", `pattern: ${error.message}`, { details });
   }
 }
 
-function invalidPattern(why: string): Fault {
-  return new Fault("invalid_request", `pattern: ${why}`, { details: { field: "pattern" } });
+/** Otherwise a carriage return ends a line, as terminals print both at the end of each. */
+const NAMES_RETURN = /\r|\\r|\\x0d|\\u000d|\\u\{0*d\}|\\cM/i;
+
+function findIn(
+  pattern: LinearPattern,
+  { bytes, from }: PatternText,
+  { namesReturn }: { readonly namesReturn: boolean },
+): PatternHit | undefined {
+  const before = decode(bytes.subarray(0, from));
+  const printed = before + decode(bytes.subarray(from));
+  const text = namesReturn ? printed : printed.replaceAll("\r", "\n");
+  const place = pattern.find(text, before.length);
+  // A thousand waits may be under way.
+  pattern.release();
+  if (place === undefined) return undefined;
+  const start = from + bytesOfUnits(bytes, from, place.start - before.length);
+  const end = start + bytesOfUnits(bytes, start, place.end - place.start);
+  return { start, end, text: printed.slice(place.start, place.end) };
 }
 
-function tooSlow(): Fault {
-  return invalidPattern(
-    "it is too slow for this output; avoid repetitions inside of repetitions, and .* at its start",
-  );
+/** A byte order mark is a character like others: leaving it out would shift what follows. */
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }

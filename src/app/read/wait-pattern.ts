@@ -1,4 +1,3 @@
-import { limits } from "#contract/limits.ts";
 import { characterStart, unfinishedLength } from "./pattern-utf8.ts";
 import type { PatternSearch } from "./patterns.ts";
 import type { Found, Scanner } from "./wait-scan.ts";
@@ -11,10 +10,12 @@ import type { Found, Scanner } from "./wait-scan.ts";
  *
  * In history a place is judged when half a window is known behind it, so what is found does not depend on how the
  * bytes came, and each byte is searched about twice. At the tail every match counts. A match of up to half a window
- * is always found; one that is longer than the window never is.
+ * is always found; one that is longer than the window never is. A large pattern has a smaller window, so that one
+ * search stays short.
  */
 export class PatternScanner implements Scanner {
   readonly #search: PatternSearch;
+  readonly #windowBytes: number;
   readonly #signal: AbortSignal | undefined;
   readonly #since: number;
   #bytes: Buffer = Buffer.alloc(0);
@@ -29,8 +30,13 @@ export class PatternScanner implements Scanner {
     { since, signal }: { readonly since: number; readonly signal: AbortSignal | undefined },
   ) {
     this.#search = search;
+    this.#windowBytes = search.windowBytes;
     this.#since = since;
     this.#signal = signal;
+  }
+
+  get #halfBytes(): number {
+    return Math.floor(this.#windowBytes / 2);
   }
 
   get covered(): number {
@@ -46,8 +52,9 @@ export class PatternScanner implements Scanner {
     let done = 0;
     while (done < bytes.length) {
       done += this.#fill(bytes.subarray(done));
-      if (this.#length < WINDOW_BYTES) break;
-      const found = await this.#look({ isEnd: false, judged: WINDOW_BYTES - HALF_BYTES });
+      if (this.#length < this.#windowBytes) break;
+      const judged = this.#windowBytes - this.#halfBytes;
+      const found = await this.#look({ isEnd: false, judged });
       if (found !== undefined) return found;
       this.#slide();
     }
@@ -76,7 +83,7 @@ export class PatternScanner implements Scanner {
   }
 
   #fill(bytes: Uint8Array): number {
-    const count = Math.min(bytes.length, WINDOW_BYTES - this.#length);
+    const count = Math.min(bytes.length, this.#windowBytes - this.#length);
     this.#makeRoom(this.#length + count);
     this.#bytes.set(bytes.subarray(0, count), this.#length);
     this.#length += count;
@@ -87,7 +94,8 @@ export class PatternScanner implements Scanner {
   /** Most waits see little output, so the window grows with it. */
   #makeRoom(length: number): void {
     if (length <= this.#bytes.length) return;
-    const size = Math.min(WINDOW_BYTES, Math.max(length, 2 * this.#bytes.length, FIRST_BYTES));
+    const wanted = Math.max(length, 2 * this.#bytes.length, FIRST_BYTES);
+    const size = Math.min(this.#windowBytes, wanted);
     const larger = Buffer.allocUnsafeSlow(size);
     larger.set(this.#bytes.subarray(0, this.#length));
     this.#bytes = larger;
@@ -111,7 +119,7 @@ export class PatternScanner implements Scanner {
   }
 
   #advance(): void {
-    const judged = this.#length - HALF_BYTES;
+    const judged = this.#length - this.#halfBytes;
     if (judged > this.#from) this.#from = characterStart(this.#bytes, judged);
   }
 
@@ -125,8 +133,6 @@ export class PatternScanner implements Scanner {
   }
 }
 
-const WINDOW_BYTES = limits.wait_window_bytes;
-const HALF_BYTES = WINDOW_BYTES / 2;
 const FIRST_BYTES = 4096;
-/** What `^`, `\b` and a look behind see of the bytes before. */
+/** What `^` and `\b` see of the bytes before, and where a character can begin. */
 export const CONTEXT_BYTES = 1024;

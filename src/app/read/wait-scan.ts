@@ -151,6 +151,8 @@ export interface WaitEnding extends Disposable {
   /** For both. */
   readonly signal: AbortSignal;
   readonly isOver: boolean;
+  /** For what takes long: also a wait without time looks at what is there. */
+  readonly searchSignal: AbortSignal | undefined;
   /** Throws when nobody waits any more. */
   throwIfAborted(): void;
 }
@@ -172,6 +174,7 @@ export function openWaitEnding(
     get isOver() {
       return controller.signal.aborted;
     },
+    searchSignal: timeoutMs === 0 ? caller : controller.signal,
     throwIfAborted: () => caller?.throwIfAborted(),
     [Symbol.dispose]: () => owned.dispose(),
   };

@@ -113,12 +113,20 @@ function waitForText(wait: Wait): Promise<Outcome> {
 }
 
 async function waitForPattern(wait: Wait): Promise<Outcome> {
-  const { feed, deps, input, signal } = wait;
-  const search = deps.patterns.create(input.pattern ?? "");
+  const { feed, deps, input, ending } = wait;
+  const search = await deps.patterns.create(input.pattern ?? "");
   const since = startOf(feed, input.since);
   // Also what is before, as far as it is kept: the middle of a line is not its start.
   const from = Math.max(Math.min(since, feed.output.first()), since - CONTEXT_BYTES);
-  return await find(scanOf(wait, from), new PatternScanner(search, { since, signal }), since);
+  const scanner = new PatternScanner(search, { since, signal: ending.searchSignal });
+  try {
+    return await find(scanOf(wait, from), scanner, since);
+  } catch (error) {
+    // The time is over while a search waits for its turn.
+    if (!ending.isOver || error !== ending.signal.reason) throw error;
+    const place = scanner.resume ?? since;
+    return { matched: false, offset: place, end: place };
+  }
 }
 
 async function find(where: Scan, scanner: Scanner, since: number): Promise<Outcome> {

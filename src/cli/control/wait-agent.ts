@@ -90,7 +90,6 @@ interface Finder extends Disposable {
   find(said: string, signal?: AbortSignal): Promise<string | undefined>;
 }
 
-/** A pattern may take longer than anybody lives: it runs where it can be stopped, and one that is too slow is refused. */
 async function openFinder(wanted: Exclude<Heard, { for: "idle" }>): Promise<Finder> {
   if (wanted.for === "text")
     return {
@@ -99,10 +98,7 @@ async function openFinder(wanted: Exclude<Heard, { for: "idle" }>): Promise<Find
     };
   const { openPatterns } = await import("#app/read/patterns.ts");
   using stack = new DisposableStack();
-  const search = stack.use(openPatterns()).create(wanted.pattern);
-  // The thread by itself keeps no process alive, and over a server there may be nothing else.
-  const alive = setInterval(() => undefined, TIMER_MS);
-  stack.defer(() => clearInterval(alive));
+  const search = await stack.use(openPatterns()).create(wanted.pattern);
   const owned = stack.move();
   return {
     find: async (said, signal) =>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseWanted } from "./wait-plan.ts";
+import { checkPattern, parseWanted } from "./wait-plan.ts";
 
 test.each([
   [{}, { for: "exit" }],
@@ -20,7 +20,6 @@ test.each([
   [{ for: "needs_answer" }, "none of exit, idle, text, regex, needs-answer"],
   [{ for: "text" }, "--text TEXT"],
   [{ text: "" }, "--text TEXT"],
-  [{ regex: "(" }, "--regex: "],
   [{ idle: "soon" }, "--idle: "],
   [{ idle: "0" }, "--idle: "],
   [{ idle: "2h" }, "--idle: "],
@@ -30,7 +29,8 @@ test.each([
   expect(() => parseWanted(values)).toThrow(sentence);
 });
 
-test("a pattern is one of Unicode, or of an older spelling", () => {
-  for (const regex of ["^b.$", "\\-x", "\\u{1f600}"])
-    expect(parseWanted({ regex })).toEqual({ for: "regex", pattern: regex });
+test("a pattern may have escapes of JavaScript, and nothing that takes more than linear time", async () => {
+  for (const regex of ["^b.$", "\\-x", "\\u{1f600}", "(?<name>a)"]) await checkPattern(regex);
+  await expect(checkPattern("(")).rejects.toThrow("--regex: missing closing )");
+  await expect(checkPattern("a(?=b)")).rejects.toThrow("--regex: (?= (look-ahead)");
 });

@@ -31,23 +31,18 @@ export function parseWanted(values: WaitValues): Wanted {
   if (kind === "needs-answer") return { for: "needs_answer" };
   if (kind === "idle") return { for: "idle", idle_ms: parseIdle(values.idle) };
   if (kind === "text") return { for: "text", text: getPattern(text, "text") };
-  const pattern = getPattern(regex, "regex");
-  checkPattern(pattern);
-  return { for: "regex", pattern };
+  return { for: "regex", pattern: getPattern(regex, "regex") };
 }
 
-/** What is no pattern is refused before anything is asked. Older spellings are patterns as well, but not of Unicode. */
-function checkPattern(source: string): void {
-  let problem: unknown;
-  for (const flags of ["mu", "m"]) {
-    try {
-      new RegExp(source, flags);
-      return;
-    } catch (error) {
-      problem = error;
-    }
+/** Refused before a server or a session is asked for. The engine is loaded for patterns alone. */
+export async function checkPattern(source: string): Promise<void> {
+  const { compileLinear, PatternProblem } = await import("#base/linear-pattern.ts");
+  try {
+    compileLinear(source, { multiline: true });
+  } catch (error) {
+    if (!(error instanceof PatternProblem)) throw error;
+    throw new Fault("invalid_request", `--regex: ${error.message}`, { cause: error });
   }
-  throw new Fault("invalid_request", `--regex: ${String(problem)}`, { cause: problem });
 }
 
 function findKind(values: WaitValues): Kind {

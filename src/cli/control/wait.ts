@@ -7,7 +7,7 @@ import { limits } from "#contract/limits.ts";
 import type { SessionState } from "#contract/session-state.ts";
 import { openTarget, printJson, targetOptions } from "./target-options.ts";
 import { type Outcome, waitForAgent } from "./wait-agent.ts";
-import { parseWanted, type Wanted } from "./wait-plan.ts";
+import { checkPattern, parseWanted, type Wanted } from "./wait-plan.ts";
 import { waitForSession } from "./wait-session.ts";
 
 const options = {
@@ -35,6 +35,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const [word = values.to, ...rest] = positionals;
   refuseWords(rest);
   const wanted = parseWanted(values);
+  if (wanted.for === "regex") await checkPattern(wanted.pattern);
   const since = parseSince(values.since);
   const timeoutMs = parseTime(values.timeout, "timeout") ?? limits.duration_ms;
   const until = performance.now() + timeoutMs;

@@ -76,7 +76,9 @@ export const ProcessOutput = z.strictObject({
     .min(1)
     .max(limits.wait_pattern_chars)
     .optional()
-    .describe('A JavaScript pattern for wait_for "regex", e.g. "listening on port \\\\d+".'),
+    .describe(
+      'An RE2 pattern for wait_for "regex" (no look-around, no back-references), e.g. "listening on port \\\\d+".',
+    ),
 });
 
 export const ProcessSignal = z.strictObject({

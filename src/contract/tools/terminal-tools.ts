@@ -106,7 +106,9 @@ export const terminalTools = {
         .min(1)
         .max(limits.wait_pattern_chars)
         .optional()
-        .describe('For "regex": a JavaScript pattern; ^ and $ are ends of lines.'),
+        .describe(
+          'For "regex": an RE2 pattern (no look-around, no back-references); ^ and $ are ends of lines.',
+        ),
       idle: wait('For "idle": how long nothing must be printed. Default 1s.'),
       timeout: wait("How long to wait at most. Default 30s."),
       since: Since,
