@@ -49,7 +49,7 @@ export class RecordingRoom implements Disposable {
 function playedOn(screen: TerminalScreen, refit: () => void): PlayedScreen {
   const { terminal, writer } = screen;
   return {
-    reset: () => terminal.reset(),
+    reset: () => screen.reset(),
     write: (text) => writer.write(text, OLD),
     resize: async (size) => {
       await screen.resize(size);

@@ -175,7 +175,7 @@ export class TerminalRoom implements Disposable {
     };
     return {
       begin: async (size) => {
-        terminal.reset();
+        screen.reset();
         await screen.resize(size);
         this.#fitSoon();
       },

@@ -80,6 +80,21 @@ test("erasing up to the last cell of a fresh screen erases, and the emulator goe
   expect([line(0), line(1)]).toEqual(["next", ""]);
 });
 
+test("combining characters without end stay a few, and the next character is shown", async () => {
+  const { write, line } = openGuarded(() => false);
+  await write(`e${"\u0301".repeat(5000)}x`);
+  expect(line(0)?.length).toBeLessThan(70);
+  expect(line(0)?.endsWith("x")).toBe(true);
+});
+
+test("links beyond a bound are text, and end as links do", async () => {
+  const { write, line, links } = openGuarded(() => false);
+  const many = Array.from({ length: 5000 }, (_, count) => `\x1b]8;;http://a/${count}\x07`);
+  await write(`${many.join("")}linked\x1b]8;;\x07 text`);
+  expect(links()).toBe(4096);
+  expect(line(0)).toBe("linked text");
+});
+
 function openGuarded(mayAnswer: () => boolean) {
   const terminal = new headless.Terminal({ cols: 20, rows: 5, allowProposedApi: true });
   const typed: string[] = [];
@@ -90,6 +105,7 @@ function openGuarded(mayAnswer: () => boolean) {
     typed,
     guard,
     write: (text: string) => new Promise<void>((resolve) => terminal.write(text, resolve)),
+    links: () => Object(terminal)._core._oscLinkService._dataByLinkId.size,
     line: (row: number) => terminal.buffer.active.getLine(row)?.translateToString(true),
   };
 }

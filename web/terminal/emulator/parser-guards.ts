@@ -60,11 +60,16 @@ export function isReport(typed: string): boolean {
 /** As far as any program means it. */
 const COUNT_MOST = 10_000;
 const LINK_CHARS = 4096;
+/** At a time; those of lines that have scrolled away do not count. */
+const LINKS_MOST = 4096;
+/** Of one cell: more of them are not text, but take room. */
+const COMBINED_CHARS = 64;
 const COUNTED = ["L", "M", "S", "T", "I", "Z", "b", "@", "P", "X"] as const;
 
-/** Inside of xterm.js 6.0.0: what is needed to erase without it throwing. */
+/** Inside of xterm.js 6.0.0: what is needed to erase without it throwing, and what has no bound of its own. */
 interface Core {
   readonly _bufferService: { readonly cols: number };
+  readonly _oscLinkService: { readonly _dataByLinkId: ReadonlyMap<number, unknown> };
   readonly buffers: {
     readonly active: { x: number; y: number; readonly lines: { get(row: number): unknown } };
   };
@@ -87,16 +92,43 @@ export function guardHostile(terminal: Guarded): void {
   const { parser } = terminal;
   for (const final of COUNTED)
     parser.registerCsiHandler({ final }, (params) => firstOf(params) > COUNT_MOST);
-  // An address of any length would be kept beside the screen.
-  parser.registerOscHandler(8, (text) => text.length > LINK_CHARS);
   // Not honoured, whatever is loaded into the emulator: a program does not write to the clipboard.
   parser.registerOscHandler(52, () => true);
   // Its own interface does not show its buffer's inside; the version is pinned, and a test erases there.
   const core = (terminal as unknown as { readonly _core: Core })._core;
+  // Addresses are kept beside the screen. The end of a link, `;`, is never left out.
+  const hasRoom = () => core._oscLinkService._dataByLinkId.size < LINKS_MOST;
+  parser.registerOscHandler(8, (text) => text.length > LINK_CHARS || (text !== ";" && !hasRoom()));
+  guardCombining(core);
   const erase = (params: CsiParams, respectProtect: boolean) =>
     firstOf(params) === 1 && eraseAbove(core, respectProtect);
   parser.registerCsiHandler({ final: "J" }, (params) => erase(params, false));
   parser.registerCsiHandler({ prefix: "?", final: "J" }, (params) => erase(params, true));
+}
+
+/** Three words a cell. Without the flag in the first, an entry in `_combined` is of an earlier character. */
+const CELL_WORDS = 3;
+const COMBINED_FLAG = 0x200000;
+
+interface Line {
+  readonly _data: Uint32Array;
+  readonly _combined: Readonly<Record<number, string | undefined>>;
+  addCodepointToCell(column: number, codepoint: number, width: number): void;
+}
+
+const guarded = new WeakSet<object>();
+
+/** Combining characters without end on one cell would take memory without end. All lines share one prototype. */
+function guardCombining(core: Core): void {
+  const lines: Line = Object.getPrototypeOf(core.buffers.active.lines.get(0));
+  if (guarded.has(lines)) return;
+  guarded.add(lines);
+  const add = lines.addCodepointToCell;
+  lines.addCodepointToCell = function (column, codepoint, width) {
+    const isCombined = ((this._data[column * CELL_WORDS] ?? 0) & COMBINED_FLAG) !== 0;
+    const length = isCombined ? (this._combined[column]?.length ?? 0) : 0;
+    if (length < COMBINED_CHARS) add.call(this, column, codepoint, width);
+  };
 }
 
 /** Up to the last cell of the last row: the emulator would look for a row below it. */

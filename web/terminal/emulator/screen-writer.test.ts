@@ -53,6 +53,26 @@ test("an emulator that parses at once is asked in time", () => {
   expect(seen).toEqual([true]);
 });
 
+test("a string without an end is left out, also by halves, until the emulator is reset", async () => {
+  const written: string[] = [];
+  using writer = new ScreenWriter({
+    write: (data, done) => {
+      written.push(new TextDecoder().decode(data));
+      done();
+    },
+  });
+  void writer.write("before\x1b]0;", OLD);
+  for (let count = 0; count < 300; count += 1) void writer.write("T".repeat(64 * 1024), LIVE);
+  expect(written.join("").length).toBeLessThan(9000);
+  void writer.write("\x07after", LIVE);
+  expect(written.at(-1)).toBe("after");
+  void writer.write(`\x1b_${"x".repeat(10_000)}`, LIVE);
+  writer.restart();
+  void writer.write("anew", LIVE);
+  expect(written.at(-1)).toBe("anew");
+  await writer.settled();
+});
+
 test("nobody waits for an emulator that is gone", async () => {
   const { target } = createTarget();
   const writer = new ScreenWriter(target, { mostBytes: 1 });

@@ -1,18 +1,22 @@
+import { SequenceFilter } from "#contract/terminal/sequence-filter.ts";
+
 /** Handed to the emulator and not parsed: more than it parses in a moment, less than anybody notices. */
 const OUTSTANDING_BYTES = 512 * 1024;
 
 export interface Emulated {
   /** Calls back when it is parsed, in order. */
-  write(data: string | Uint8Array, done: () => void): void;
+  write(data: Uint8Array, done: () => void): void;
 }
 
 /**
  * The only way to the emulator. Whoever awaits `write` is slowed down to what the emulator can take, and while it parses
- * it can be asked whether what it parses just now is live.
+ * it can be asked whether what it parses just now is live. Strings without an end do not reach it.
  */
 export class ScreenWriter implements Disposable {
   readonly #target: Emulated;
   readonly #mostBytes: number;
+  readonly #encoder = new TextEncoder();
+  #filter = new SequenceFilter();
   readonly #queue: { readonly isLive: boolean; readonly size: number }[] = [];
   #waiting: { readonly below: number; readonly resolve: () => void }[] = [];
   #bytes = 0;
@@ -30,11 +34,19 @@ export class ScreenWriter implements Disposable {
 
   /** Settles when there is room for more. `isLive`: printed while somebody was here to answer. */
   write(data: string | Uint8Array, { isLive }: { readonly isLive: boolean }): Promise<void> {
-    if (this.#isOver || data.length === 0) return Promise.resolve();
-    this.#queue.push({ isLive, size: data.length });
-    this.#bytes += data.length;
-    this.#target.write(data, () => this.#parsed());
+    if (this.#isOver) return Promise.resolve();
+    const bytes = typeof data === "string" ? this.#encoder.encode(data) : data;
+    const passed = this.#filter.push(bytes);
+    if (passed.length === 0) return this.#until(this.#mostBytes);
+    this.#queue.push({ isLive, size: passed.length });
+    this.#bytes += passed.length;
+    this.#target.write(passed, () => this.#parsed());
     return this.#until(this.#mostBytes);
+  }
+
+  /** The emulator was reset, and with it what was unfinished. */
+  restart(): void {
+    this.#filter = new SequenceFilter();
   }
 
   /** Settles when everything is parsed. */

@@ -111,6 +111,11 @@ export class TerminalScreen implements Disposable {
       this.terminal.resize(cols, rows);
   }
 
+  reset(): void {
+    this.terminal.reset();
+    this.writer.restart();
+  }
+
   [Symbol.dispose](): void {
     this.#themeWatch.disconnect();
     this.writer[Symbol.dispose]();
