@@ -175,6 +175,29 @@ describe("a signal to the foreground", () => {
     expect(child.countTree()).toBe(1);
   });
 
+  test("reaches no other job of the terminal, and not the shell", async () => {
+    await using children = await openChildren();
+    const { child, heard } = await children.spawn({
+      argv: ["bash", "--norc", "--noprofile", "-i"],
+      env: { PS1: "ready$ " },
+      size: SIZE,
+    });
+    await heard.untilText("ready$ ");
+    const job = (name: string) =>
+      `sh -c 'trap "echo ${name} h''eard" WINCH; echo ${name} st''arted; while :; do sleep 0.01; done'`;
+    child.write(Buffer.from(`trap 'echo shell h''eard' WINCH; ${job("back")} &\n`));
+    await heard.untilText("back started\r\n");
+    child.write(Buffer.from(`${job("front")}\n`));
+    await heard.untilText("front started\r\n");
+    expect(child.signalForeground("SIGWINCH")).toBe(1);
+    await heard.untilText("front heard\r\n");
+    // The others were signalled at the same moment or not at all; this one is heard behind it.
+    child.signalForeground("SIGINT");
+    child.write(Buffer.from("echo en''d\n"));
+    await heard.untilText("end\r\n");
+    expect(heard.text()).not.toMatch(/(back|shell) heard/);
+  });
+
   test("reaches the whole group of a child on pipes", async () => {
     await using children = await openChildren();
     // Told by the other member itself: caught between fork and exec it would still have the trap.
