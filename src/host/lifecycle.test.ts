@@ -31,6 +31,7 @@ test("opens with an id, the work dir, the size and the marks in the environment"
     PATH: "/bin",
     REINS_HOME: "/h",
     TERM: "xterm-256color",
+    COLORTERM: "truecolor",
     REINS_SESSION_ID: session.id,
     REINS_WORKSPACE_ID: "wsp_local",
     REINS_TASK_ID: "tsk_0123456789abcdef",

@@ -29,6 +29,7 @@ describe("a child's environment", () => {
     });
     expect(env).toEqual({
       TERM: "xterm-256color",
+      COLORTERM: "truecolor",
       REINS_SESSION_ID: "ses_1",
       REINS_WORKSPACE_ID: "wsp_1",
       REINS_TASK_ID: "tsk_1",
@@ -37,6 +38,36 @@ describe("a child's environment", () => {
       CLAUDE_SESSION_ID: "abc",
       REINS_AGENT: "1",
     });
+  });
+
+  test("names no terminal but the session's own", () => {
+    const outer = {
+      TERM: "tmux-256color",
+      COLORTERM: "24bit",
+      TMUX: "/tmp/tmux-0/default,1,0",
+      TMUX_PANE: "%1",
+      TERM_PROGRAM: "iTerm.app",
+      TERM_PROGRAM_VERSION: "3",
+      STY: "1.pts-0",
+      WINDOWID: "7",
+      KITTY_WINDOW_ID: "1",
+      ZELLIJ_SESSION_NAME: "z",
+      SSH_TTY: "/dev/pts/3",
+      COLUMNS: "132",
+    };
+    const kept = { SSH_CONNECTION: "1.2.3.4 5 6.7.8.9 22", EDITOR: "vi" };
+    const parts = { base: { ...outer, ...kept }, marks };
+    const {
+      REINS_SESSION_ID: _id,
+      REINS_WORKSPACE_ID: _workspace,
+      ...rest
+    } = buildEnvironment({
+      ...parts,
+      pty: true,
+    });
+    expect(rest).toEqual({ ...kept, TERM: "xterm-256color", COLORTERM: "truecolor" });
+    // A command without a terminal gets its caller's environment as it is.
+    expect(buildEnvironment({ ...parts, pty: false })).toMatchObject(parts.base);
   });
 
   test("takes no name of ours from a caller but where the data is and what shows it", () => {

@@ -36,7 +36,7 @@ export function buildEnvironment(parts: EnvironmentParts): Record<string, string
   const env = Object.fromEntries(
     Object.entries(parts.base).filter(([name]) => !OURS.test(name) || KEPT.has(name)),
   );
-  if (parts.pty) env.TERM = "xterm-256color";
+  if (parts.pty) describeTerminal(env);
   const { marks } = parts;
   const ours: Record<string, string | undefined> = {
     REINS_SESSION_ID: marks.session_id,
@@ -49,6 +49,62 @@ export function buildEnvironment(parts: EnvironmentParts): Record<string, string
   };
   for (const [name, value] of Object.entries(ours)) if (value !== undefined) env[name] = value;
   return env;
+}
+
+/**
+ * Variables by which another terminal, multiplexer or editor names itself to the programs inside of it. A session is attached
+ * to from any terminal, so none of them may be the one that it was started from.
+ */
+const OUTER_TERMINAL = new Set([
+  "TMUX",
+  "TMUX_PANE",
+  "STY",
+  "WINDOW",
+  "WINDOWID",
+  "TERMCAP",
+  "TERM_PROGRAM",
+  "TERM_PROGRAM_VERSION",
+  "TERM_SESSION_ID",
+  "COLORFGBG",
+  "LC_TERMINAL",
+  "LC_TERMINAL_VERSION",
+  "VTE_VERSION",
+  "XTERM_VERSION",
+  "XTERM_LOCALE",
+  "XTERM_SHELL",
+  "MLTERM",
+  "TILIX_ID",
+  "TERMINATOR_UUID",
+  "WT_SESSION",
+  "WT_PROFILE_ID",
+  "INSIDE_EMACS",
+  "NVIM",
+  "VIM_TERMINAL",
+  "MC_SID",
+  // The name of the outer terminal's device, and its size, which programs believe more than their own terminal's.
+  "SSH_TTY",
+  "GPG_TTY",
+  "LINES",
+  "COLUMNS",
+]);
+const OUTER_PREFIXES = [
+  "ALACRITTY_",
+  "GHOSTTY_",
+  "GNOME_TERMINAL_",
+  "ITERM_",
+  "KITTY_",
+  "KONSOLE_",
+  "WEZTERM_",
+  "ZELLIJ",
+];
+
+/** What our own terminal is and can do, and nothing of another one. */
+function describeTerminal(env: Record<string, string>): void {
+  for (const name of Object.keys(env))
+    if (OUTER_TERMINAL.has(name) || OUTER_PREFIXES.some((prefix) => name.startsWith(prefix)))
+      delete env[name];
+  env.TERM = "xterm-256color";
+  env.COLORTERM = "truecolor";
 }
 
 /** What callers over the network get of our environment. */
