@@ -4,11 +4,12 @@ import { findStart } from "#app/last-lines.ts";
 import { isFinal } from "#contract/ended.ts";
 import type { LogSource } from "#log/log-source.ts";
 import { readRange } from "#log/read-range.ts";
-import { openLocal } from "./context.ts";
+import { findDataDir } from "./context.ts";
 import { hostGone } from "./exit.ts";
 import { parseOptions, parseStart, refuseWords } from "./options.ts";
 import { createFrameWriter, openRawWriter } from "./output-writer.ts";
-import { createTargetPlace, findTarget } from "./place/target.ts";
+import { openReading } from "./place/read-here.ts";
+import { findTarget } from "./place/target.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseOptions(argv, {
@@ -31,12 +32,10 @@ export async function run(argv: readonly string[]): Promise<number> {
     await printRemoteLogs({ remote: values.remote, word, start, isFollowing, json, signal });
     return leaving.exitCode;
   }
-  using local = await openLocal();
-  const { session_id } = await findTarget(createTargetPlace(local.operations), word, {
-    isFollowed: isFollowing,
-  });
-  using watch = await local.host.watch(session_id);
-  using source = openOutput(local.dir.sessions, session_id);
+  using here = await openReading(findDataDir());
+  const { session_id } = await findTarget(here.place, word, { isFollowed: isFollowing });
+  using watch = await here.watch(session_id);
+  using source = openOutput(here.sessionsFolder, session_id);
   const first = source.first();
   const since = await findStart(start ?? first, {
     ...{ first, tail: watch.tail },

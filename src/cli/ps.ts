@@ -2,8 +2,9 @@ import type { Session } from "#contract/session.ts";
 import type { SessionState } from "#contract/session-state.ts";
 import { findAnswering } from "#registry/answering.ts";
 import { isRun, joinRuns, type Run } from "#registry/runs.ts";
-import { findLocal, openLocal } from "./context.ts";
+import { findDataDir, findLocal } from "./context.ts";
 import { parseOptions, refuseWords } from "./options.ts";
+import { openReading } from "./place/read-here.ts";
 import { choosePlace, listRecords } from "./place/records.ts";
 import { createTargetPlace, listSessions, type TargetPlace } from "./place/target.ts";
 import { printable, printableJson } from "./printable.ts";
@@ -33,11 +34,19 @@ export async function run(argv: readonly string[]): Promise<number> {
 
 /** Not through a place, which loads more than people wait for. */
 async function listHere(isAll: boolean): Promise<Run[]> {
-  // Sessions live in a host: without one nothing lives, and only those that have ended are worth starting one.
-  using local = isAll ? await openLocal() : await findLocal();
-  if (local === undefined) return [];
-  const sessions = await listShown(createTargetPlace(local.operations), isAll);
+  const sessions = isAll ? await listAll() : await listLive();
   return joinRuns(sessions, await findAnswering(listRecords()));
+}
+
+async function listAll(): Promise<readonly Session[]> {
+  using here = await openReading(findDataDir());
+  return await listShown(here.place, true);
+}
+
+/** Live sessions are in a host, so this starts none. */
+async function listLive(): Promise<readonly Session[]> {
+  using local = await findLocal();
+  return local === undefined ? [] : await listShown(createTargetPlace(local.operations), false);
 }
 
 async function listThere(remote: string, isAll: boolean): Promise<Run[]> {

@@ -3,7 +3,7 @@ import { chmodSync, lstatSync, readFileSync, statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { writeFileAtomic } from "#base/atomic-file.ts";
-import { isErrno } from "#base/errno.ts";
+import { errnoOf, isErrno } from "#base/errno.ts";
 import { makeFolders } from "#base/make-folders.ts";
 import { Fault, findScarcity } from "#contract/fault.ts";
 import { checkTrust } from "./trusted-files.ts";
@@ -76,15 +76,7 @@ export function openDataDir(path: string): DataDir {
     makePrivate(dir.sessions);
     writeFormat(dir.path);
   } catch (error) {
-    if (error instanceof Fault) throw error;
-    throw new Fault(
-      findScarcity(error)?.code ?? "host_unavailable",
-      `cannot use ${path} as the data directory: ${sentenceFor(error)}`,
-      {
-        details: { data_dir: path },
-        cause: error,
-      },
-    );
+    throw error instanceof Fault ? error : unusable(path, error);
   }
   if (dirname(dir.socket) !== dir.path) makePrivateElsewhere(dirname(dir.socket));
   return dir;
@@ -94,6 +86,15 @@ function makePrivate(path: string): void {
   makeFolders(path, 0o700);
   if (!statSync(path).isDirectory()) throw notDirectory(path);
   if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o700);
+}
+
+/** What keeps the system from letting us use the directory, as a sentence for people. */
+export function unusable(path: string, error: unknown): Fault {
+  return new Fault(
+    findScarcity(error)?.code ?? "host_unavailable",
+    `cannot use ${path} as the data directory: ${sentenceFor(error)}`,
+    { details: { data_dir: path, errno: errnoOf(error) }, cause: error },
+  );
 }
 
 function notDirectory(path: string): Error {

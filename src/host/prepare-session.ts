@@ -56,6 +56,12 @@ export function removeDir(dir: string): void {
 }
 
 export function asDiskFault(error: unknown): unknown {
+  if (isErrno(error, "EROFS"))
+    return new Fault(
+      "host_unavailable",
+      "the data directory is on a read-only file system, so no session can be made",
+      { details: { errno: "EROFS" }, cause: error },
+    );
   if (!isErrno(error, "ENOSPC", "EDQUOT")) return error;
   return new Fault("disk_full", "the disk is full, so no session can be made; make room first", {
     cause: error,

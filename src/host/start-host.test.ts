@@ -1,4 +1,6 @@
 import { spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 import { openHost } from "./start-host.ts";
@@ -67,4 +69,15 @@ test("a host is started again when the one that held the lock has gone without a
   const command = ["/bin/sh", "-c", 'cd "$0" && exec "$@"', process.cwd(), ...node];
   using host = await openHost({ dataDir: dir.path, command, env: {} });
   expect(host.hello.version).toBe("second");
+});
+
+test("a log that cannot be opened is a fault about the data directory", async () => {
+  using dir = openTempDir();
+  mkdirSync(join(dir.path, "host.log"));
+  const opening = openHost({ dataDir: dir.path, command: ["false"], env: {} });
+  await expect(opening).rejects.toMatchObject({
+    code: "host_unavailable",
+    message: expect.stringContaining(`cannot use ${dir.path} as the data directory`),
+    details: { errno: "EISDIR" },
+  });
 });

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { findSpawnRefusal } from "#base/spawn-refusal.ts";
 import { asFault, Fault, type FaultBody, fromFaultBody } from "#contract/fault.ts";
 import { allowedForHost } from "#proc/environment.ts";
-import { type DataDir, openDataDir } from "./data-dir.ts";
+import { type DataDir, openDataDir, unusable } from "./data-dir.ts";
 import { connectHost, type HostClient } from "./socket/client.ts";
 import { isHandingOver } from "./upgrade/hand-over-file.ts";
 
@@ -84,7 +84,7 @@ export async function findHost(dir: DataDir): Promise<HostClient | undefined> {
  * around it reaches it.
  */
 async function startHost(dir: DataDir, { command, env }: StartOptions): Promise<ReadyLine> {
-  const log = openSync(dir.hostLog, "a", 0o600);
+  const log = openLog(dir);
   const child = spawn(
     "/bin/sh",
     ["-c", '"$0" "$@" &', ...command, "host", "--data-dir", dir.path],
@@ -119,6 +119,14 @@ async function startHost(dir: DataDir, { command, env }: StartOptions): Promise<
     clearTimeout(limit);
     stdout.destroy();
     child.unref();
+  }
+}
+
+function openLog(dir: DataDir): number {
+  try {
+    return openSync(dir.hostLog, "a", 0o600);
+  } catch (error) {
+    throw unusable(dir.path, error);
   }
 }
 
