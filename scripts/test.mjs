@@ -27,7 +27,7 @@ const kinds = {
   fast: { projects: ["unit"], checksSources: true, needsPage: false },
   test: { projects: ["unit", "e2e"], checksSources: true, needsPage: true },
   page: { projects: ["page"], checksSources: false, needsPage: true },
-  wide: { projects: ["wide", "e2e"], checksSources: false, needsPage: true },
+  wide: { projects: ["wide", "e2e", "unit"], checksSources: false, needsPage: true },
 };
 const kindName = process.argv[2]?.replace(/^--/, "") ?? "test";
 const kind = Object.hasOwn(kinds, kindName) ? kinds[kindName] : undefined;
@@ -54,13 +54,10 @@ for (const dir of [runDir, cacheDir]) mkdirSync(dir, { mode: 0o700 });
 count("programs of the system", installPrograms());
 await adoptOrphans((pid) => [...running].some((child) => child.pid === pid));
 if (kind.needsPage) count("the page is built", await problemsOf(buildWeb()));
-if (kind.checksSources) {
-  await runProgram("lint", "biome", ["ci", "--diagnostic-level=warn", "--error-on-warnings"]);
-  await runProgram("words", "node", ["scripts/voice.mjs"]);
-  await runProgram("types", "tsc", []);
-  await runProgram("types of the page", "tsc", ["-p", "web"]);
-}
+// Beside the tests, which wait about a third of their time.
+const checks = kind.checksSources ? checkSources() : [];
 await runTests();
+for (const { name, problems } of await checks) count(name, problems);
 count("nothing left behind", [
   ...(await endLeftProcesses(run)),
   ...removeLeftFiles(runDir),
@@ -71,16 +68,33 @@ removeDeadCgroups();
 process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);
 process.exitCode = total.failed === 0 ? 0 : 1;
 
-async function runProgram(name, program, args) {
-  const end = await spawnProgram(program, args, process.env);
-  count(name, end === 0 ? [] : [`${program} ended with ${end}`]);
+/** What they print comes when all of them are done. */
+async function checkSources() {
+  const programs = [
+    ["lint", "biome", ["ci", "--diagnostic-level=warn", "--error-on-warnings"]],
+    ["words", "node", ["scripts/voice.mjs"]],
+    ["types", "tsc", []],
+    ["types of the page", "tsc", ["-p", "web"]],
+  ];
+  const checked = [];
+  for (const [name, program, args] of programs) {
+    let printed = "";
+    const end = await spawnProgram(program, args, {
+      env: process.env,
+      onOutput: (text) => {
+        printed += text;
+      },
+    });
+    checked.push({ name, problems: end === 0 ? [] : [`${program} ended with ${end}`, printed] });
+  }
+  return checked;
 }
 
 async function runTests() {
   const args = ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${reportPath}`];
   args.push(...kind.projects.map((name) => `--project=${name}`));
   if (kindName === "wide") args.push("test/wide/", ...repeatedFiles());
-  const end = await spawnProgram("vitest", args, testEnvironment());
+  const end = await spawnProgram("vitest", args, { env: testEnvironment() });
   const report = readReport();
   total.passed += report.passed;
   total.failed += report.failed;
@@ -91,7 +105,7 @@ async function runTests() {
 
 /** The tests of `npm test` that do something a few times there and many times here. */
 function repeatedFiles() {
-  return globSync("test/e2e/*.test.ts", { cwd: root }).filter((path) =>
+  return globSync("{src,test/e2e}/**/*.test.ts", { cwd: root }).filter((path) =>
     readFileSync(join(root, path), "utf8").includes("#test/harness/repeats.ts"),
   );
 }
@@ -112,14 +126,17 @@ function testEnvironment() {
   };
 }
 
-/** Answers the exit code, or the signal's name. */
-async function spawnProgram(program, args, env) {
+/** Answers the exit code, or the signal's name. `onOutput` gets what it would print otherwise. */
+async function spawnProgram(program, args, { env, onOutput }) {
   if (stopped) return "nothing: the run was stopped";
+  const output = onOutput === undefined ? "inherit" : "pipe";
   const child = spawn(join(root, "node_modules", ".bin", program), args, {
     cwd: root,
     env,
-    stdio: ["ignore", "inherit", "inherit"],
+    stdio: ["ignore", output, output],
   });
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding("utf8").on("data", onOutput);
   const limit = setTimeout(() => child.kill("SIGKILL"), RUN_LIMIT_MS);
   const end = await endOf(child);
   clearTimeout(limit);
@@ -130,7 +147,7 @@ async function endOf(child) {
   running.add(child);
   const { promise, resolve } = Promise.withResolvers();
   child.on("error", (error) => resolve(error.message));
-  child.on("exit", (code, signal) => resolve(code ?? signal));
+  child.on("close", (code, signal) => resolve(code ?? signal));
   const end = await promise;
   running.delete(child);
   return end;

@@ -5,7 +5,8 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { findOwnCgroup, openCgroups } from "#proc/cgroup/cgroup.ts";
+import { findOwnCgroup } from "#proc/cgroup/cgroup.ts";
+import { expectNoCgroups, hasCgroups } from "#proc/fixtures/cgroups-here.ts";
 import { eventually } from "#proc/fixtures/deadline.ts";
 import { openGate } from "#proc/fixtures/gate.ts";
 import {
@@ -217,14 +218,9 @@ describe.each([true, false])("the end of 30 sessions at once (cgroups: %s)", (cg
   });
 });
 
-/** Where none can be made there is nothing to be tried. */
-const hasCgroups = (() => {
-  using cgroups = openCgroups();
-  return cgroups !== undefined;
-})();
-
 describe("with a cgroup", () => {
-  test.runIf(hasCgroups)("who forks and exits without end is ended too", async () => {
+  test("who forks and exits without end is ended too", async () => {
+    if (!hasCgroups) return expectNoCgroups();
     await using host = openHost({ cgroups: true });
     const folder = mkdtempSync(join(tmpdir(), "reins-hopper-"));
     try {
@@ -242,24 +238,22 @@ describe("with a cgroup", () => {
     }
   });
 
-  test.runIf(hasCgroups)(
-    "its folder goes with the last member, also when that outlives the session",
-    async () => {
-      await using host = openHost({ cgroups: true });
-      const folder = join(findOwnCgroup() ?? "", `reins.${host.pid}`);
-      const listing = () =>
-        readdirSync(folder, { withFileTypes: true }).filter((x) => x.isDirectory());
-      using gate = openGate();
-      const line = `trap '' HUP; (${gate.wait}; echo gone) >/dev/null 2>&1 & exit 0`;
-      const leaving = await host.sh(line);
-      await leaving.heard.untilFinal();
-      expect(listing().map((entry) => entry.name)).toEqual([leaving.session_id]);
-      gate.open();
-      const { index } = leaving;
-      while ((await host.number({ op: "countTree", index })) > 0);
-      const next = await host.sh("exit 0");
-      await next.heard.untilFinal();
-      expect(listing()).toEqual([]);
-    },
-  );
+  test("its folder goes with the last member, also when that outlives the session", async () => {
+    if (!hasCgroups) return expectNoCgroups();
+    await using host = openHost({ cgroups: true });
+    const folder = join(findOwnCgroup() ?? "", `reins.${host.pid}`);
+    const listing = () =>
+      readdirSync(folder, { withFileTypes: true }).filter((x) => x.isDirectory());
+    using gate = openGate();
+    const line = `trap '' HUP; (${gate.wait}; echo gone) >/dev/null 2>&1 & exit 0`;
+    const leaving = await host.sh(line);
+    await leaving.heard.untilFinal();
+    expect(listing().map((entry) => entry.name)).toEqual([leaving.session_id]);
+    gate.open();
+    const { index } = leaving;
+    while ((await host.number({ op: "countTree", index })) > 0);
+    const next = await host.sh("exit 0");
+    await next.heard.untilFinal();
+    expect(listing()).toEqual([]);
+  });
 });
