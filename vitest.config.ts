@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
-/** Tests also wait for processes and files: one file more than there are cores keeps all of them busy. */
-const WORKERS = Math.min(8, availableParallelism() + 1);
+/** Tests also wait for processes and files: two files more than there are cores keep all of them busy. */
+const WORKERS = Math.min(8, availableParallelism() + 2);
 
 export default defineConfig({
   test: {
@@ -27,9 +27,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: "e2e",
-          isolate: false,
           include: ["test/e2e/**/*.test.ts"],
           exclude: ["test/e2e/page/**"],
+          isolate: false,
           globalSetup: "test/harness/packaged.ts",
         },
       },

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -73,7 +74,7 @@ function cliWay({ reins, program }: World): Way {
   const started = new Map<SessionId, Running>();
   return {
     open: async (workDir) => {
-      const title = `cli ${started.size}`;
+      const title = `cli ${randomUUID()}`;
       const args = ["run", "--tty", "--title", title, "--cwd", workDir, "--", program];
       const running = reins.start(args, { input: "pipe" });
       await running.says("ready");
@@ -88,13 +89,13 @@ function cliWay({ reins, program }: World): Way {
       return { text, end: (await reins.session(id)).tail };
     },
     wait: async (id) => {
-      const { code } = await reins.run(["wait", id]);
+      const { code } = await reins.ask(["wait", id]);
       // Whoever started it hears the same.
       const running = started.get(id);
       if (running !== undefined) expect((await running.ended).code).toBe(code);
       return { exit_code: code };
     },
-    close: async (id) => JSON.parse(succeed(await reins.run(["close", "--json", id]))).state,
+    close: async (id) => JSON.parse(succeed(await reins.ask(["close", "--json", id]))).state,
     refuses: async (code, what, id) => {
       const command = { read: "logs", close: "close", wait: "wait" }[what];
       // A word that leads to no run is the same miss, whatever word it was.
