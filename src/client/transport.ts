@@ -4,6 +4,9 @@ import { type Pacing, type Pause, pause } from "./backoff.ts";
 import { noAnswer, readRefusal } from "./refusal.ts";
 import { routes } from "./routes.ts";
 
+/** How a server closes a socket whose token has ended. */
+const UNAUTHENTICATED_CLOSE = 4401;
+
 export interface ClientOptions {
   /** Of the server, with the path below which it lies when a proxy puts it there. */
   readonly url: string;
@@ -92,7 +95,12 @@ export function createTransport(options: ClientOptions): Transport {
     socket: (name, input, protocols) => {
       const { path } = describeRequest(name, input);
       const url = `${base.replace(/^http/, "ws")}${path}`;
-      return openSocket(options.WebSocket ?? WebSocket, url, { protocols, headers: authorization });
+      const init = { protocols, headers: authorization };
+      const socket = openSocket(options.WebSocket ?? WebSocket, url, init);
+      socket.addEventListener("close", ({ code }) => {
+        if (code === UNAUTHENTICATED_CLOSE) options.onUnauthenticated?.();
+      });
+      return socket;
     },
   };
 }

@@ -44,8 +44,7 @@ test("approvals are answered in place, and who types is heard meanwhile", async 
   await pane.shows("[y] once");
   const asked = [
     ...["> please write", ""],
-    "? Approval needed: balanced mode asks before anything that changes files or runs",
-    "  commands.",
+    "? Approval needed: balanced mode asks before file changes and commands.",
     ...["  write_file {", '    "path": "note.txt",', '    "content": "noted\\n"', "  }"],
   ];
   expect(seenFrom(pane, "> please")).toBe(

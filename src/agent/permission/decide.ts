@@ -94,7 +94,7 @@ function judgeBySafety(hints: JudgedCall["hints"], safety: SafetyMode): Ruling {
       return ask("strict mode asks before every call");
     case "balanced":
       if (onlyReads) return allow("the tool only reads");
-      return ask("balanced mode asks before anything that changes files or runs commands");
+      return ask("balanced mode asks before file changes and commands");
     case "restricted":
       if (onlyReads) return allow("the tool only reads");
       return deny("the safety mode restricted denies tools that do more than read");

@@ -376,7 +376,6 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
   }
 
   #fail(fault: Fault): void {
-    this.#deps.transport.noteFault(fault);
     this.#finish(fault, { type: "failed", fault });
   }
 
