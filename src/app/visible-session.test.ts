@@ -21,6 +21,8 @@ test("a foreign session is refused by the same questions as an unknown one, open
   using _open = await openVisibleFeed(session.feeds, member, WRITTEN_SESSION);
   expect(await ask(WRITTEN_SESSION)).toEqual(unknown);
   expect(session.feeds.size).toBe(1);
+  // A host that finds something answers faster: once it is known to be foreign, it is not asked for.
+  expect(session.sought).toEqual([UNKNOWN, WRITTEN_SESSION, WRITTEN_SESSION, UNKNOWN]);
 });
 
 test("a session that is open is read again without a question to the host", async () => {

@@ -1,5 +1,6 @@
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
+import type { HostClient } from "#host/socket/client.ts";
 import { type Caller, maySee } from "./caller.ts";
 import type { HostLink } from "./live/host-link.ts";
 import type { SessionFeed, SessionFeeds } from "./live/session-feeds.ts";
@@ -10,17 +11,12 @@ export async function getVisibleSession(
   caller: Caller,
   sessionId: string,
 ): Promise<Session> {
-  const host = await link.connect();
-  const session = await host
-    .call("session.get", { session_id: sessionId })
-    .catch(asOurs(sessionId));
-  if (maySee(caller, session.workspace_id)) return session;
-  throw sessionNotFound(sessionId);
+  return await askFor(await link.connect(), caller, sessionId);
 }
 
 /**
  * The same, to follow it. Nothing is opened for a caller that may not see the session, and none of what is open already
- * is used: a foreign id costs the same question to the host as an unknown one, so the time tells nothing.
+ * is used, so that the time of the refusal tells nothing.
  */
 export async function openVisibleFeed(
   feeds: SessionFeeds,
@@ -30,11 +26,34 @@ export async function openVisibleFeed(
   const open = feeds.find(sessionId);
   const isKnown = open !== undefined && maySee(caller, open.workspace_id);
   // A caller that sees every workspace learns nothing from the time.
-  if (!isKnown && caller.workspaces !== "*") {
-    const session = await feeds.get(sessionId).catch(asOurs(sessionId));
-    if (!maySee(caller, session.workspace_id)) throw sessionNotFound(sessionId);
-  }
+  if (!isKnown && caller.workspaces !== "*") await askFor(await feeds.connect(), caller, sessionId);
   return await feeds.open(sessionId).catch(asOurs(sessionId));
+}
+
+/** An id of the right form that no session has. */
+const NOWHERE = "ses_0000000000000000";
+/** Of each host; beyond it the oldest are asked for once more. */
+const FOREIGN_KEPT = 1000;
+/** The workspaces of sessions that were refused; a session never moves to another. */
+const foreign = new WeakMap<HostClient, Map<string, string>>();
+
+/**
+ * A host finds a session faster than it finds that there is none. So for one that is known to be foreign it is asked for
+ * one that does not exist, and both refusals take the same way at the same cost.
+ */
+async function askFor(host: HostClient, caller: Caller, sessionId: string): Promise<Session> {
+  const known = foreign.get(host) ?? new Map<string, string>();
+  foreign.set(host, known);
+  const workspace = known.get(sessionId);
+  const isForeign = workspace !== undefined && !maySee(caller, workspace);
+  const session = await host
+    .call("session.get", { session_id: isForeign ? NOWHERE : sessionId })
+    .catch(asOurs(sessionId));
+  if (maySee(caller, session.workspace_id)) return session;
+  const oldest = known.keys().next();
+  if (known.size >= FOREIGN_KEPT && oldest.done !== true) known.delete(oldest.value);
+  known.set(sessionId, session.workspace_id);
+  throw sessionNotFound(sessionId);
 }
 
 export function sessionNotFound(sessionId: string): Fault {

@@ -21,6 +21,8 @@ export interface WrittenSession extends Disposable {
   readonly dir: string;
   /** What the host was asked, in order. */
   readonly asked: string[];
+  /** The ids that it was asked for. */
+  readonly sought: readonly string[];
   /** Of output; those who watch hear of it. */
   print(bytes: string | Uint8Array, channel?: OutputChannel): void;
   lose(count: number): void;
@@ -56,6 +58,7 @@ export function openWrittenSession(
     return opened;
   };
   const asked: string[] = [];
+  const sought: string[] = [];
   // All that feeds ask of a host.
   const client = {
     watch: async () => {
@@ -64,6 +67,7 @@ export function openWrittenSession(
     },
     call: async (name: string, { session_id }: Pick<Session, "session_id">) => {
       asked.push(name);
+      sought.push(session_id);
       if (session_id === session.session_id) return session;
       throw new Fault("session_not_found", "there is no such session");
     },
@@ -77,6 +81,7 @@ export function openWrittenSession(
     feeds: new SessionFeeds(createHostLink(client), folder),
     clock,
     asked,
+    sought,
     dir,
     get tail() {
       return output.tail;

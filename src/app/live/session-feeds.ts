@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Clock } from "#base/clock.ts";
 import type { Session } from "#contract/session.ts";
+import type { HostClient } from "#host/socket/client.ts";
 import type { Watch } from "#host/socket/watch.ts";
 import { type LogFiles, openLogFiles } from "#log/log-files.ts";
 import type { HostLink } from "./host-link.ts";
@@ -72,10 +73,9 @@ export class SessionFeeds {
     return this.#entries.get(sessionId)?.watch?.session;
   }
 
-  /** Asks the host. Throws `session_not_found`. */
-  async get(sessionId: string): Promise<Session> {
-    const host = await this.#link.connect();
-    return await host.call("session.get", { session_id: sessionId });
+  /** The host that they are read from. */
+  async connect(): Promise<HostClient> {
+    return await this.#link.connect();
   }
 
   /** Throws `session_not_found`. Whoever opens it disposes it. */
