@@ -58,18 +58,18 @@ describe.each(["local", "remote"] as const)(
     });
 
     test("send submits to a full-screen agent, and presses keys by name", async () => {
-      const { ask, reins } = control;
+      const { run, reins } = control;
       const id = await reins.detach(["--tty", "--", process.execPath, screenAgent]);
-      succeed(await ask("wait", "--text", "╰──", id));
-      succeed(await ask("send", "Fix the tests.", "--to", id));
+      succeed(await run("wait", "--text", "╰──", id));
+      succeed(await run("send", "Fix the tests.", "--to", id));
       const answer = "you wrote 1 lines, the last is Fix the tests.";
-      succeed(await ask("wait", "--text", answer, id));
-      succeed(await ask("send", "one\ntwo", "--key", "enter", "--to", id));
-      succeed(await ask("wait", "--text", "you wrote 2 lines, the last is two", id));
-      const refused = await ask("send", "--key", "down,entre", "--to", id);
+      succeed(await run("wait", "--text", answer, id));
+      succeed(await run("send", "one\ntwo", "--key", "enter", "--to", id));
+      succeed(await run("wait", "--text", "you wrote 2 lines, the last is two", id));
+      const refused = await run("send", "--key", "down,entre", "--to", id);
       expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/"entre".*pageup/s) });
-      succeed(await ask("send", "--key", "ctrl+c", "--to", id));
-      expect((await ask("wait", "--for", "exit", id)).code).toBe(0);
+      succeed(await run("send", "--key", "ctrl+c", "--to", id));
+      expect((await run("wait", "--for", "exit", id)).code).toBe(0);
     });
 
     test("a wait that nothing ends is over in time, and the session goes on", async () => {

@@ -19,7 +19,7 @@ test("exec passes output and exit code on, stdout and stderr apart", async () =>
 
 test("exec takes several words as a program and its arguments, whatever is in them", async () => {
   const words = ["printf", "%s|", "a b", "$HOME", "it's", "&", "", "*", "a;b"];
-  const done = await reins.ask(["exec", ...words]);
+  const done = await reins.run(["exec", ...words]);
   expect(done).toMatchObject({ code: 0, stdout: "a b|$HOME|it's|&||*|a;b|" });
   expect(await reins.run(["exec", "--", "pwd", "-P"])).toMatchObject({
     code: 0,
@@ -62,9 +62,9 @@ test("exec leaves what takes too long, says its id and exits with 124; wait and 
 
 test("exec --background prints the id of what goes on; a trailing & does the same", async () => {
   const nap = createNap();
-  const id = succeed(await reins.ask(["exec", "--background", "--", nap])).trim();
+  const id = succeed(await reins.run(["exec", "--background", "--", nap])).trim();
   expect(id).toMatch(/^ses_[0-9a-z]{16}$/);
-  const other = await reins.ask(["exec", "--", `${nap} &`]);
+  const other = await reins.run(["exec", "--", `${nap} &`]);
   expect(other).toMatchObject({ code: 0, stdout: "" });
   const second = /ses_[0-9a-z]{16}/.exec(other.stderr)?.[0] ?? "";
   await waitFor("both", () => findProcesses(nap).length === 2);
@@ -72,14 +72,14 @@ test("exec --background prints the id of what goes on; a trailing & does the sam
     expect(await reins.run(["signal", "--escalate-after", "20s", one, "kill"])).toMatchObject({
       code: 0,
     });
-  expect(await reins.ask(["wait", "--json", id])).toMatchObject({ code: 137 });
+  expect(await reins.run(["wait", "--json", id])).toMatchObject({ code: 137 });
 });
 
 test("exec --json prints what a model gets, and a lifetime ends the command", async () => {
-  const done = await reins.ask(["exec", "--json", "--", "echo hi; exit 2"]);
+  const done = await reins.run(["exec", "--json", "--", "echo hi; exit 2"]);
   expect(done.code).toBe(2);
   expect(JSON.parse(done.stdout)).toMatchObject({ success: false, exit_code: 2, output: "hi\n" });
-  const ended = await reins.ask(["exec", "--lifetime", "300ms", "--json", "--", createNap()]);
+  const ended = await reins.run(["exec", "--lifetime", "300ms", "--json", "--", createNap()]);
   expect(ended.code).toBe(129);
   expect(JSON.parse(ended.stdout).error).toContain("lifetime");
 });

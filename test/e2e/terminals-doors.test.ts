@@ -89,13 +89,13 @@ function cliWay({ reins, program }: World): Way {
       return { text, end: (await reins.session(id)).tail };
     },
     wait: async (id) => {
-      const { code } = await reins.ask(["wait", id]);
+      const { code } = await reins.run(["wait", id]);
       // Whoever started it hears the same.
       const running = started.get(id);
       if (running !== undefined) expect((await running.ended).code).toBe(code);
       return { exit_code: code };
     },
-    close: async (id) => JSON.parse(succeed(await reins.ask(["close", "--json", id]))).state,
+    close: async (id) => JSON.parse(succeed(await reins.run(["close", "--json", id]))).state,
     refuses: async (code, what, id) => {
       const command = { read: "logs", close: "close", wait: "wait" }[what];
       // A word that leads to no run is the same miss, whatever word it was.

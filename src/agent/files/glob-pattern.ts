@@ -58,7 +58,7 @@ function toClass(inner: string): string {
   const members = isNot ? inner.slice(1) : inner;
   if (members === "") throw refused("pattern: [] is empty");
   const ranges = [...members.matchAll(MEMBER)].flatMap(({ 0: one, groups }) =>
-    rangesOf(pointOf(groups?.["low"] ?? one), pointOf(groups?.["high"] ?? one), { isNot }),
+    rangesOf(pointOf(groups?.low ?? one), pointOf(groups?.high ?? one), { isNot }),
   );
   if (ranges.length === 0) return "[^\\x00-\\x{10ffff}]";
   return `[${isNot ? "^/" : ""}${ranges.map(([low, high]) => `${hex(low)}-${hex(high)}`).join("")}]`;
