@@ -21,6 +21,7 @@ import { createUpgrade } from "#host/upgrade/upgrade.ts";
 import { ownVersions, type ProgramVersions } from "#host/upgrade/versions.ts";
 import { isMemoryGuarded } from "#proc/guard-memory.ts";
 import { type OpenSpawner, openSpawner, tryPlatform } from "#proc/spawner.ts";
+import { watchFile } from "./data-dir-watch.ts";
 import { goBack } from "./go-back.ts";
 import { IdleExit } from "./idle-exit.ts";
 
@@ -55,7 +56,11 @@ export async function runHost(options: HostOptions): Promise<number> {
   try {
     await using host = await openHostDaemon(options);
     sayReady({ ready: true, pid: process.pid });
-    await host.stopped;
+    if ((await host.stopped) === "removed") {
+      await host.endSessions(REMOVED);
+      // Without closing the socket: that would remove its name, which may be another host's by now.
+      process.exit(faults.host_unavailable.exit);
+    }
     return 0;
   } catch (error) {
     const fault = asFault(error);
@@ -71,9 +76,15 @@ export async function describeProgram(dataDir: string, version: string): Promise
   return ownVersions(version);
 }
 
+type Stop = "asked" | "removed";
+
+const REMOVED = "the data directory was removed, so its host has ended";
+
 export interface HostDaemon extends AsyncDisposable {
-  /** Resolves when the host should end. */
-  readonly stopped: Promise<void>;
+  /** Resolves when the host should end: it was told to, or its data directory is gone. */
+  readonly stopped: Promise<Stop>;
+  /** With a reason for those who are attached. */
+  endSessions(why: string): Promise<void>;
 }
 
 async function openHostDaemon(options: HostOptions): Promise<HostDaemon> {
@@ -89,42 +100,37 @@ async function openHostDaemon(options: HostOptions): Promise<HostDaemon> {
   const log = stack.use(openFileLogger(dir.hostLog, systemClock.now));
   const errors = new ErrorCount();
   stack.use(containErrors(errors, log));
-  const stopped = Promise.withResolvers<void>();
+  const stopped = Promise.withResolvers<Stop>();
+  const stop = () => stopped.resolve("asked");
   // Children depend on us already: a TERM that comes now must not end us before we can end them in order.
-  using _early = handed === undefined ? undefined : listenForStop(stopped.resolve);
+  using _early = handed === undefined ? undefined : listenForStop(stop);
   const onError = (error: unknown) => contain(errors, log, error);
   const opened = await openHostSpawner(options, handed, { dir, log, onError });
   const { handOver } = opened;
   const spawner = stack.use(opened.spawner);
   const cap = sessionCap();
-  const sessions = new Sessions({
-    folder: dir.sessions,
-    clock: systemClock,
-    log,
-    spawner,
-    live_cap: cap,
-  });
+  const shared = { folder: dir.sessions, clock: systemClock, log, spawner };
+  const sessions = new Sessions({ ...shared, live_cap: cap });
   if (handOver !== undefined) {
     sessions.adopt(handOver.sessions, passedMs(handOver));
     removeHandOver(dir.path);
   }
   await sessions.recover();
-  const idle = stack.use(openIdleExit(options, sessions, stopped.resolve));
+  const idle = stack.use(openIdleExit(options, sessions, stop));
   const { version } = options;
   const upgrade = prepareUpgrade(options, {
     ...{ clock: systemClock, log, sessions, spawner, version, dataPath: dir.path },
     server: () => server,
   });
+  const isGuarded = await isMemoryGuarded();
+  const healthy = { sessions, errors, version, cap, dataPath: dir.path, isGuarded };
   const server: HostServer = stack.use(
     await openHostServer(dir.socket, {
       sessions,
       log,
       version,
-      health: createHealth(
-        { sessions, errors, version, cap, dataPath: dir.path, isGuarded: await isMemoryGuarded() },
-        () => server,
-      ),
-      shutdown: stopped.resolve,
+      health: createHealth(healthy, () => server),
+      shutdown: stop,
       upgrade,
       onConnections: (connections) => idle.update({ connections }),
       inherited: handOver && {
@@ -136,11 +142,16 @@ async function openHostDaemon(options: HostOptions): Promise<HostDaemon> {
   stack.defer(() => rmSync(dir.socket, { force: true }));
   // Before the server goes, so that clients still hear how their sessions ended.
   stack.defer(() => sessions.shutdown());
-  stack.use(listenForStop(stopped.resolve));
+  stack.use(listenForStop(stop));
+  stack.use(watchRemoval(dir, { sessions, log }, () => stopped.resolve("removed")));
   log.info("host started", { pid: process.pid, version, from: handOver?.from_version });
   stack.defer(() => log.info("host stopped", { pid: process.pid }));
   const owned = stack.move();
-  return { stopped: stopped.promise, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return {
+    stopped: stopped.promise,
+    endSessions: (why) => sessions.shutdown(why),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }
 
 function openIdleExit({ idleMs }: HostOptions, sessions: Sessions, expired: () => void): IdleExit {
@@ -149,6 +160,17 @@ function openIdleExit({ idleMs }: HostOptions, sessions: Sessions, expired: () =
   sessions.changes.on(update);
   update();
   return idle;
+}
+
+function watchRemoval(
+  dir: DataDir,
+  { sessions, log }: { readonly sessions: Sessions; readonly log: Logger },
+  removed: () => void,
+): Disposable {
+  return watchFile(dir.lock, systemClock, () => {
+    log.error(REMOVED, { data_dir: dir.path, live: sessions.live });
+    removed();
+  });
 }
 
 interface Opening {

@@ -191,8 +191,8 @@ export class Sessions {
   }
 
   /** Ends everything, in parallel; every caller waits for the same end. Nothing can be started after this. */
-  shutdown(): Promise<void> {
-    this.#shutdown ??= this.#endAll();
+  shutdown(detail?: string): Promise<void> {
+    this.#shutdown ??= this.#endAll(detail);
     return this.#shutdown;
   }
 
@@ -200,9 +200,9 @@ export class Sessions {
     return this.#shutdown !== undefined;
   }
 
-  async #endAll(): Promise<void> {
+  async #endAll(detail: string | undefined): Promise<void> {
     // Those that run, and those that are just being started: a start that comes back finds that it is closing.
-    await Promise.all(this.all().map((session) => session.close("host_shutdown")));
+    await Promise.all(this.all().map((session) => session.close("host_shutdown", detail)));
     for (const session of this.all()) session.dispose();
     this.#sweep?.[Symbol.dispose]();
   }

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { locateDataDir } from "#host/data-dir.ts";
@@ -116,6 +116,27 @@ test("SIGTERM ends every session within its grace and leaves no descendant", asy
   await host.kill("SIGTERM");
   expect(findProcesses(`sleep ${marker}`)).toEqual([]);
   expect(existsSync(locateDataDir(host.dataDir).socket)).toBe(false);
+});
+
+test("a host whose data directory is removed ends its sessions, says why, and leaves its successor alone", async () => {
+  using temp = openTempDir();
+  const dataDir = join(temp.path, "home");
+  const marker = `8${process.pid}4.5`;
+  await using host = await openTestHost({ dataDir });
+  const { session_id } = await host.create({ kind: "terminal", command: `sleep ${marker}` });
+  using watch = await host.client.watch(session_id);
+  rmSync(dataDir, { recursive: true });
+  await using next = await openTestHost({ dataDir });
+  await watch.until(({ session }) => session.state.kind === "exited");
+  expect(watch.session.state).toMatchObject({
+    reason: "host_shutdown",
+    detail: "the data directory was removed, so its host has ended",
+  });
+  await host.client.closed;
+  await waitFor("the host to end", () => !isAlive(host.pid));
+  expect(findProcesses(`sleep ${marker}`)).toEqual([]);
+  expect(existsSync(locateDataDir(dataDir).socket)).toBe(true);
+  expect((await next.client.call("host.health", {})).pid).toBe(next.pid);
 });
 
 test("an error that nobody expected is contained and shows in health", async () => {

@@ -128,6 +128,6 @@ function watchControl({ watch, seat, screen }: Omit<Conversation, "source">): Di
 function describeEnd({ state }: Session): Ending {
   if (state.kind === "lost") return { kind: "lost" };
   if (state.kind !== "exited") return { kind: "host_gone" };
-  const { exit_code, signal, reason } = state;
-  return { kind: "exited", exit_code, signal, reason };
+  const { exit_code, signal, reason, detail } = state;
+  return { kind: "exited", exit_code, signal, reason, ...(detail === undefined ? {} : { detail }) };
 }

@@ -11,6 +11,7 @@ export type Ending =
       readonly exit_code: number | null;
       readonly signal: string | null;
       readonly reason: string;
+      readonly detail?: string;
     }
   | { readonly kind: "lost" | "detached" | "host_gone" }
   | { readonly kind: "signalled"; readonly signal: NodeJS.Signals }
@@ -60,8 +61,9 @@ export function reportEnding(ending: Ending, { session_id, back }: Left, screen:
   }
 }
 
-function describeExit({ exit_code, signal, reason }: Extract<Ending, { kind: "exited" }>): string {
-  if (reason !== "exited") return `closed: ${reason}`;
+function describeExit(ending: Extract<Ending, { kind: "exited" }>): string {
+  const { exit_code, signal, reason, detail = reason } = ending;
+  if (reason !== "exited") return `closed: ${detail}`;
   return signal === null ? `exited with code ${exit_code}` : `ended by ${signal}`;
 }
 
