@@ -101,6 +101,8 @@ export class WorkerLink implements AsyncDisposable {
     waiting.isSent = true;
     waiting.isSuspect = false;
     this.#child ??= this.#start();
+    // Without descriptors there is neither a process nor a channel to it; the error event that follows answers.
+    if (this.#child.pid === undefined) return;
     const message: ToWorker = { id, request: waiting.request };
     this.#child.ref();
     this.#child.channel?.ref();
