@@ -41,7 +41,11 @@ test("requests of the execd API", async () => {
         ? source.pick(ids)
         : `x${encodeURIComponent(source.text().toWellFormed().slice(0, 60))}`,
     );
-    const headers = { ...world.authorized, "Content-Type": "application/json" };
+    // The header of the API: without it `/metrics` is ours.
+    const headers = {
+      "X-EXECD-ACCESS-TOKEN": world.gateway.token,
+      "Content-Type": "application/json",
+    };
     if (method !== "POST") return { method, path: `${path}${query(source)}`, headers };
     // What would be right by chance would run.
     const body = { ...source.object(fieldsOf(route)), nonsense: source.value() };
