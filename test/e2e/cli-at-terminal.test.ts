@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
+import { keepReins } from "#test/harness/kept-reins.ts";
 import { openReins, type Reins } from "#test/harness/reins.ts";
+
+const { lease } = keepReins();
 
 /** Everything that `reins` prints at a terminal of its own, which is a session of Reins, once it has printed this. */
 async function printed(reins: Reins, id: string, wanted: string | RegExp): Promise<string> {
@@ -16,8 +19,8 @@ const SPOIL = String.raw`printf '\033]0;inside\007\033[?1049h\033[?1000h\033[?25
 const SAVED = "\x1b[22;0t";
 const RESTORED = "\x1b[0m\x1b[?25h\x1b[?1000l\x1b[?1049l\x1b]0;\x07\x1b[23;0t";
 
-test.concurrent("logs puts a terminal back as it was, at its end and at a signal", async () => {
-  await using reins = await openReins();
+test("logs puts a terminal back as it was, at its end and at a signal", async () => {
+  await using reins = await lease();
   const spoiling = await reins.detach(["--tty", "--", "sh", "-c", `${SPOIL}; exec sleep 1000`]);
   await printed(reins, spoiling, "spoilt");
   const once = await reins.detach(["--tty", "--", "reins", "logs", spoiling]);
@@ -36,11 +39,11 @@ test.concurrent("logs puts a terminal back as it was, at its end and at a signal
   }
 });
 
-test.concurrent.each([
+test.each([
   { how: "exits", script: "exit 3", said: "exited with code 3", code: 3 },
   { how: "dies by a signal", script: "kill -KILL $$", said: "ended by SIGKILL", code: 137 },
 ])("a terminal says how its program ended when it $how", async ({ script, said, code }) => {
-  await using reins = await openReins();
+  await using reins = await lease();
   const words = ["reins", "run", "--", "sh", "-c", `${SPOIL}; ${script}`];
   const id = await reins.detach(["--tty", "--", ...words]);
   const all = await printed(reins, id, `[reins: ${said}]`);
@@ -49,8 +52,8 @@ test.concurrent.each([
   expect(await reins.run(["wait", id])).toMatchObject({ code });
 });
 
-test.concurrent("host stop asks at a terminal before it ends what runs, and counts it", async () => {
-  await using reins = await openReins();
+test("host stop asks at a terminal before it ends what runs, and counts it", async () => {
+  await using reins = await lease();
   await using other = await openReins();
   for (const _ of [1, 2]) await other.detach(["--", "sleep", "1000"]);
   const host = await other.hostPid();

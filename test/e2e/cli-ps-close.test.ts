@@ -4,12 +4,12 @@ import { expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
 import { keepReins } from "#test/harness/kept-reins.ts";
 import { isAlive } from "#test/harness/processes.ts";
-import { succeed } from "#test/harness/reins.ts";
+import { openReins, succeed } from "#test/harness/reins.ts";
 
 const { lease } = keepReins();
 
 test("ps says when there is nothing", async () => {
-  await using reins = await lease();
+  await using reins = await openReins();
   expect(await reins.run(["ps"])).toMatchObject({
     code: 0,
     stdout: "",

@@ -6,7 +6,8 @@ import { waitFor } from "#test/harness/eventually.ts";
 import { openGatewayProcess } from "#test/harness/gateway-process.ts";
 import { startProto } from "#test/harness/proto.ts";
 import { type ListedSession, succeed } from "#test/harness/reins.ts";
-import { openTmux, type Tmux } from "#test/harness/tmux.ts";
+import { openTerminals } from "#test/harness/terminal-screen.ts";
+import { openTmux } from "#test/harness/tmux.ts";
 
 /** Who serves while the commands run, and what becomes of it in the middle. */
 type Gateway = "absent" | "present" | "killed";
@@ -21,13 +22,16 @@ async function openGateway(gateway: Gateway, { reins }: Control) {
 
 /** One for all: each test has panes and a run of its own, which is over when it ends. */
 let control: Control;
-let tmux: Tmux;
+let tmux: ReturnType<typeof openTmux>;
+let own: ReturnType<typeof openTerminals>;
 beforeAll(async () => {
   control = await openControl("local");
   tmux = openTmux(control.reins);
+  own = openTerminals(control.reins);
 });
 afterAll(async () => {
   tmux[Symbol.dispose]();
+  own[Symbol.dispose]();
   await control[Symbol.asyncDispose]();
 });
 
@@ -35,10 +39,12 @@ describe.each(["absent", "present", "killed"] as const)(
   "while the gateway is %s",
   { timeout: SLOW_MS },
   (state) => {
+    /** A real tmux once; what a gateway changes is the same in any terminal. */
+    const open = () => (state === "absent" ? tmux.open() : own.open());
+
     test("a run of one terminal is steered from others", async () => {
-      const { reins } = control;
-      const run = commandsWhile(state);
-      const [runner, watcher] = [await tmux.open(), await tmux.open()];
+      const { reins, run } = control;
+      const [runner, watcher] = [await open(), await open()];
       for (const name of ["note.txt", "watched"]) rmSync(join(reins.path, name), { force: true });
       runner.enter("reins run team.yaml write");
       const id = await findRun(control, "agent");
@@ -77,8 +83,8 @@ describe.each(["absent", "present", "killed"] as const)(
     });
 
     test("a shell of one terminal is seen, typed into and waited for from others", async () => {
-      const run = commandsWhile(state);
-      const runner = await tmux.open();
+      const { run } = control;
+      const runner = await open();
       runner.enter("reins run -- env PS1='in$ ' bash --norc --noprofile -i");
       await runner.prompts("in$");
       const id = await findRun(control, "terminal");
@@ -95,9 +101,8 @@ describe.each(["absent", "present", "killed"] as const)(
     });
 
     test("a program and another terminal get to the same run", async () => {
-      const { reins } = control;
-      const run = commandsWhile(state);
-      const [runner, other] = [await tmux.open(), await tmux.open()];
+      const { reins, run } = control;
+      const [runner, other] = [await open(), await open()];
       runner.enter("reins run -- env PS1='in$ ' bash --norc --noprofile -i");
       await runner.prompts("in$");
       const id = await findRun(control, "terminal");
@@ -130,11 +135,6 @@ async function findRun({ reins }: Control, kind: string): Promise<string> {
 
 function isRunning({ state }: ListedSession): boolean {
   return state.kind === "running";
-}
-
-/** Processes of their own once; what a gateway changes for them would be the same in one that stays. */
-function commandsWhile(state: Gateway): Control["run"] {
-  return state === "absent" ? control.run : control.run;
 }
 
 test("a watch over a server goes on where it was when the server was killed and is back", {

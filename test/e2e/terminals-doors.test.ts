@@ -13,7 +13,7 @@ import { openGatewayProcess } from "#test/harness/gateway-process.ts";
 import { type McpClient, openHttpMcp } from "#test/harness/mcp.ts";
 import { openReins, type Reins, type Running, succeed } from "#test/harness/reins.ts";
 import { refusalOf } from "#test/harness/socket.ts";
-import { openTmux } from "#test/harness/tmux.ts";
+import { openTerminals as openScreens } from "#test/harness/terminal-screen.ts";
 
 /** The same session by every way to it. */
 
@@ -308,8 +308,8 @@ describe("a bad request", () => {
 test("reins attach to what HTTP has opened leaves it alive and the terminal as it was, and passes its code", async () => {
   await using world = await openWorld();
   const { reins, door } = world;
-  using tmux = openTmux(reins);
-  const pane = await tmux.open();
+  using terminals = openScreens(reins);
+  const pane = await terminals.open();
   const argv = ["env", "PS1=in$ ", "bash", "--norc", "--noprofile", "-i"];
   const { session_id } = await door.get("session.create", { kind: "terminal", argv });
   pane.enter('before=$(stty -g); same() { [ "$(stty -g)" = "$before" ] && echo "code $1, same"; }');

@@ -201,23 +201,36 @@ async function endHost(home: string, run: Reins["run"]): Promise<void> {
   await stopHost(home);
 }
 
-/** Waits until no process but these knows of the directory. */
+/** Waits until no process but these knows of the directory. A search reads all of /proc, so it is repeated rarely. */
 export async function waitForNothing(path: string, but: readonly number[]): Promise<void> {
-  try {
-    await waitFor("nothing is left", () => findMarked(path, but).length === 0);
-  } catch (error) {
-    throw new Error(`left behind: ${findMarked(path, but).join("; ")}`, { cause: error });
+  for (;;) {
+    const left = findMarked(path, but);
+    if (left.length === 0) return;
+    try {
+      await waitFor("nothing is left", () => left.every(({ pid }) => !isAlive(pid)));
+    } catch (error) {
+      const named = left.filter(({ pid }) => isAlive(pid)).map(({ name }) => name);
+      throw new Error(`left behind: ${named.join("; ")}`, { cause: error });
+    }
   }
 }
 
-function findMarked(mark: string, but: readonly number[]): string[] {
+interface Marked {
+  readonly pid: number;
+  readonly name: string;
+}
+
+function findMarked(mark: string, but: readonly number[]): Marked[] {
   const pids = readdirSync("/proc").filter(
     (name) => /^\d+$/.test(name) && !but.includes(Number(name)),
   );
   const marked = pids.filter((pid) =>
     ["environ", "cmdline"].some((file) => read(`/proc/${pid}/${file}`).includes(mark)),
   );
-  return marked.map((pid) => `${pid} ${read(`/proc/${pid}/cmdline`).replaceAll("\0", " ")}`);
+  return marked.map((pid) => ({
+    pid: Number(pid),
+    name: `${pid} ${read(`/proc/${pid}/cmdline`).replaceAll("\0", " ")}`,
+  }));
 }
 
 async function stopHost(home: string): Promise<void> {
