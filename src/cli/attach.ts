@@ -3,7 +3,7 @@ import type { Session } from "#contract/session.ts";
 import { openLocal } from "./context.ts";
 import { parseOptions, parseSince, refuseWords } from "./options.ts";
 import { runPiped } from "./piped.ts";
-import { chatWith, type Viewing } from "./place/chat-with.ts";
+import { chatWith, needsTerminal, type Viewing } from "./place/chat-with.ts";
 import { choosePlace } from "./place/records.ts";
 import { createTargetPlace, findTarget } from "./place/target.ts";
 import { attachTerminal } from "./terminal/attached.ts";
@@ -36,6 +36,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   if (session.kind === "agent") {
     const { canChat } = await import("./chat/chat.ts");
     if (canChat()) return await attachAgent(session, { isViewer });
+    throw needsTerminal(session.session_id);
   }
   const from = since === "tail" ? session.tail : since;
   if (session.mode === "pty" && process.stdin.isTTY && process.stdout.isTTY) {

@@ -218,3 +218,24 @@ describe.each(["local", "remote"] as const)("an agent, %s", { timeout: SLOW_MS }
     expect(await run("screen", id)).toMatchObject({ code: 12, stdout: "" });
   });
 });
+
+test(
+  "commands for processes and terminals say what an agent takes instead",
+  async () => {
+    await using control = await openControl("local");
+    const id = await control.agent();
+    const late = await control.ask("wait", "--timeout", "1s", id);
+    expect(late).toMatchObject({ code: 124, stderr: expect.stringContaining(`${id} goes on`) });
+    expect(await control.ask("signal", id, "TERM")).toMatchObject({
+      stderr: expect.stringContaining(`reins interrupt ${id}`),
+    });
+    // Its stdin is not a terminal.
+    expect(await control.run("attach", id)).toMatchObject({
+      stdout: "",
+      stderr: expect.stringContaining(`reins watch ${id}`),
+    });
+    await control.ask("close", id);
+    expect((await control.ask("wait", id)).code).toBe(0);
+  },
+  SLOW_MS,
+);

@@ -29,8 +29,9 @@ export async function run(argv: readonly string[]): Promise<number> {
   const { json: _json, timeout: _timeout, ...others } = values;
   // For the end of a process of this machine: the answer that the tools for models give.
   if (Object.values(others).every((value) => value === undefined)) {
-    const { run: waitForProcess } = await import("#cli/process/wait.ts");
-    return await waitForProcess(argv);
+    const { waitForProcess } = await import("#cli/process/wait.ts");
+    const code = await waitForProcess(argv);
+    if (code !== undefined) return code;
   }
   const [word = values.to, ...rest] = positionals;
   refuseWords(rest);

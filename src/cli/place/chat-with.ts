@@ -1,3 +1,4 @@
+import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import { nameThere, type Place } from "./place.ts";
 
@@ -13,4 +14,12 @@ export async function chatWith(place: Place, session: Session, viewing: Viewing)
   const { state, session_id } = session;
   const name = nameThere(place, session_id);
   return await runChat({ runtime, listSessions, state, name, ...viewing });
+}
+
+/** There is no terminal that the chat view can be drawn on. */
+export function needsTerminal(session_id: string): Fault {
+  return new Fault(
+    "unsupported",
+    `${session_id} is an agent, and its chat view needs a terminal on stdin and stdout. Without one, use: reins watch ${session_id}, reins send TEXT --to ${session_id}, reins answer --to ${session_id}; with TERM=dumb: reins run --session ${session_id}`,
+  );
 }

@@ -20,7 +20,12 @@ export async function run(argv: readonly string[]): Promise<number> {
   const escalate_after = parseTime(values["escalate-after"], "escalate-after");
   using local = await openLocal();
   using tools = openLocalTools(local);
-  const { session_id } = await findTarget(createTargetPlace(local.operations), word);
+  const { session_id, kind } = await findTarget(createTargetPlace(local.operations), word);
+  if (kind === "agent")
+    throw new Fault(
+      "unsupported",
+      `${session_id} is an agent, and agents take no signals. Stop its turn with: reins interrupt ${session_id}. End it with: reins close ${session_id}`,
+    );
   const result = await tools.process_signal({
     process_id: session_id,
     signal,

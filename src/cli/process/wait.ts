@@ -8,7 +8,8 @@ import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { openLocalTools, parseTime } from "./local-tools.ts";
 
-export async function run(argv: readonly string[]): Promise<number> {
+/** Undefined for an agent: it is not a process, and the end of its session is waited for instead. */
+export async function waitForProcess(argv: readonly string[]): Promise<number | undefined> {
   const { values, positionals } = parseOptions(argv, {
     timeout: { type: "string" },
     json: { type: "boolean" },
@@ -19,7 +20,8 @@ export async function run(argv: readonly string[]): Promise<number> {
   const timeout = parseTime(values.timeout, "timeout") ?? limits.duration_ms;
   using local = await openLocal();
   using tools = openLocalTools(local);
-  const { session_id } = await findTarget(createTargetPlace(local.operations), word);
+  const { session_id, kind } = await findTarget(createTargetPlace(local.operations), word);
+  if (kind === "agent") return undefined;
   const result = await tools.process_wait({ process_id: session_id, timeout });
   if (values.json === true) process.stdout.write(`${printableJson(result)}\n`);
   else if (result.running) notice(`${session_id} is still running`);

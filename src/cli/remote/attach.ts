@@ -1,7 +1,6 @@
-import { chatWith } from "#cli/place/chat-with.ts";
+import { chatWith, needsTerminal } from "#cli/place/chat-with.ts";
 import { openRemotePlace } from "#cli/place/place.ts";
 import { findTarget } from "#cli/place/target.ts";
-import { Fault } from "#contract/fault.ts";
 import { runRemotePiped } from "./remote-piped.ts";
 import { attachRemoteTerminal } from "./remote-terminal.ts";
 
@@ -19,14 +18,10 @@ export async function attachThere(wanted: RemoteAttach): Promise<number> {
   const { isViewer, takeover } = wanted;
   await using place = await openRemotePlace(wanted);
   const session = await findTarget(place, wanted.word, { isFollowed: true });
-  const { session_id } = session;
   if (session.kind === "agent") {
     const { canChat } = await import("#cli/chat/chat.ts");
     if (canChat()) return await chatWith(place, session, { isViewer });
-    throw new Fault(
-      "unsupported",
-      `${session_id} is an agent, and to talk in a view it needs a terminal; reins watch and reins send reach it`,
-    );
+    throw needsTerminal(session.session_id);
   }
   const since = wanted.since === "tail" ? session.tail : wanted.since;
   if (session.mode === "pty" && process.stdin.isTTY && process.stdout.isTTY) {
