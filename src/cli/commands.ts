@@ -204,7 +204,7 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
   answer: {
     summary: "Answer an agent that asks; without an answer, show what it asks.",
     usage:
-      "reins answer [options] [approve|reject|approve-tool|approve-session | FIELD=VALUE… | --decline]",
+      "reins answer [options] [approve|reject|approve-tool|approve-session | FIELD=VALUE… | VALUE | --decline]",
     options: [
       TO_OPTION,
       ["--id ID", "which question, when there are several"],

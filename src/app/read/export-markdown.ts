@@ -10,7 +10,8 @@ export function writeFacts(session: Session): string {
   const facts: readonly (readonly [string, string | null])[] = [
     ["Session", session_id],
     ["Kind", session.kind],
-    ["Command", session.argv.join(" ")],
+    // Of an agent it is how its worker was started, which says nothing about it.
+    ["Command", session.kind === "agent" ? null : session.argv.join(" ")],
     ["Work dir", session.work_dir],
     ["Created", session.created_at],
     ["Exited", session.exited_at],
@@ -100,13 +101,16 @@ function describeState(state: SessionState): string {
   return `exited with ${state.exit_code ?? "nothing"}${by} (${state.reason})`;
 }
 
-/** On one line, and meaning nothing to Markdown or HTML. */
+/**
+ * On one line, and meaning nothing to Markdown or HTML. Only what means something inside a line is escaped: an
+ * underscore within a word does not, and neither does what only counts at the beginning of a line.
+ */
 function plain(text: string): string {
   return text
     .replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ")
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
-    .replaceAll(/[\\`*_{}[\]()#+!|~>-]/g, "\\$&");
+    .replaceAll(/[\\`*[\]|~]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|#(?=#*\s*$)/gu, "\\$&");
 }
 
 async function longestRun(text: AsyncIterable<string>): Promise<number> {

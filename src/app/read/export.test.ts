@@ -187,16 +187,16 @@ test("Markdown has the facts in a table and the text in a fence", async () => {
   session.enter(exitedState(11, { final: true }));
   expect(await textOf(session, "markdown")).toBe(
     [
-      "# a \\*fine\\* &lt;b\\>build&lt;/b\\> \\# not a heading",
+      "# a \\*fine\\* &lt;b>build&lt;/b> # not a heading",
       "",
       "| | |",
       "|---|---|",
-      `| Session | ${WRITTEN_SESSION.replace("_", "\\_")} |`,
+      `| Session | ${WRITTEN_SESSION} |`,
       "| Kind | terminal |",
-      "| Command | sh \\-c a \\| b \\`c\\` |",
+      "| Command | sh -c a \\| b \\`c\\` |",
       "| Work dir | /tmp/x |",
-      "| Created | 2026\\-01\\-01T00:00:00.000Z |",
-      "| State | exited with 0 \\(exited\\) |",
+      "| Created | 2026-01-01T00:00:00.000Z |",
+      "| State | exited with 0 (exited) |",
       "",
       "```",
       "ok",
@@ -250,13 +250,13 @@ test("an agent's Markdown is what was said and done", async () => {
   using session = openWrittenSession({ kind: "agent", mode: "pipe", title: "agent" });
   noteConversation(session);
   const document = await textOf(session, "markdown");
-  const at = "(2026\\-01\\-01T00:00:00Z)";
+  const at = "(2026-01-01T00:00:00Z)";
   expect(document.slice(document.indexOf("\n## ") + 1)).toBe(
     [
       `## user ${at}\n\n> do\n> # it &lt;b>\n`,
       `## root ${at}\n\n> I look\n\nCalls shell\n\n\`\`\`\n{\n  "cmd": "ls"\n}\n\`\`\`\n`,
       `## shell: failed ${at}\n\n\`\`\`\`\n\`\`\`\n## user\n\`\`\`\`\n`,
-      `## error: model\\_failed ${at}\n\n> no\n\n`,
+      `## error: model_failed ${at}\n\n> no\n\n`,
     ].join("\n"),
   );
 });

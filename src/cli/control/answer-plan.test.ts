@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { listFields } from "#cli/team/form.ts";
-import { fillForm, parseAnswer } from "./answer-plan.ts";
+import { fillForm, fillOnlyField, parseAnswer } from "./answer-plan.ts";
 
 test.each([
   ["approve", "approve"],
@@ -27,7 +27,7 @@ test("fields are split at the first =, and nothing at all shows what is asked", 
 });
 
 test.each([
-  [["toString"], {}, "neither approve"],
+  [["toString", "b"], {}, "neither approve"],
   [["=x"], {}, "neither approve"],
   [["a=1", "a=2"], {}, "twice"],
   [["approve", "reject"], {}, "behind approve"],
@@ -79,4 +79,14 @@ test.each([
   ],
 ] as [[string, string][], string][])("%j is refused", (words, sentence) => {
   expect(() => fillForm(form, new Map(words))).toThrow(sentence);
+});
+
+test("a bare value answers a question with one field", () => {
+  expect(parseAnswer(["green"], {})).toEqual({ kind: "value", value: "green" });
+  const choice = { type: "string", enum: ["red", "green"] };
+  const one = listFields({ type: "object", properties: { choice }, required: ["choice"] });
+  expect(fillOnlyField(one, "green")).toEqual({ choice: "green" });
+  expect(() => fillOnlyField(one, "blue")).toThrow("one of red, green");
+  const two = listFields({ type: "object", properties: { choice, size: { type: "string" } } });
+  expect(() => fillOnlyField(two, "green")).toThrow("choice=VALUE size=VALUE");
 });

@@ -10,6 +10,8 @@ export type AnswerPlan =
       readonly decision: ApprovalDecision;
       readonly reason: string | undefined;
     }
+  /** For a question with one field. */
+  | { readonly kind: "value"; readonly value: string }
   | { readonly kind: "fill"; readonly fields: ReadonlyMap<string, string> };
 
 const decisions: Readonly<Record<string, ApprovalDecision>> = {
@@ -35,6 +37,8 @@ export function parseAnswer(
     return { kind: "decline" };
   }
   if (words.length === 0) return { kind: "show" };
+  if (decision === undefined && rest.length === 0 && !word.includes("="))
+    return { kind: "value", value: word };
   if (decision === undefined) return { kind: "fill", fields: parseFields(words) };
   if (rest.length > 0) throw refuse(`there is no use for ${quote(rest[0])} behind ${word}`);
   return { kind: "decide", decision, reason };
@@ -52,6 +56,22 @@ function parseFields(words: readonly string[]): Map<string, string> {
     fields.set(name, value);
   }
   return fields;
+}
+
+/** The value of the only field that there is. */
+export function fillOnlyField(
+  form: readonly FormField[],
+  value: string,
+): Record<string, FieldValue> {
+  const [only, ...others] = form;
+  if (only !== undefined && others.length === 0)
+    return fillForm(form, new Map([[only.name, value]]));
+  const names = form.map(({ name }) => `${name}=VALUE`).join(" ");
+  throw refuse(
+    names === ""
+      ? `${quote(value)}: the question has no field; agree or refuse in the page, or use --decline`
+      : `${quote(value)}: the question has several fields; answer with ${names}`,
+  );
 }
 
 /** The form's values by the words that fill it in. */

@@ -6,7 +6,7 @@ import { listFields } from "#cli/team/form.ts";
 import type { ApprovalDecision } from "#contract/agent/events.ts";
 import type { AgentSnapshot, PendingApproval, PendingElicitation } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
-import { type AnswerPlan, fillForm, parseAnswer } from "./answer-plan.ts";
+import { type AnswerPlan, fillForm, fillOnlyField, parseAnswer } from "./answer-plan.ts";
 import { openTarget, printJson, targetOptions } from "./target-options.ts";
 
 type Pending = Pick<AgentSnapshot, "approvals" | "elicitations">;
@@ -57,11 +57,14 @@ function report(answered: Answered, json: boolean | undefined): number {
 }
 
 function createAnswer(
-  plan: Extract<AnswerPlan, { kind: "fill" | "decline" }>,
+  plan: Extract<AnswerPlan, { kind: "fill" | "value" | "decline" }>,
   { schema }: PendingElicitation,
 ) {
   if (plan.kind === "decline") return { action: "decline" } as const;
-  return { action: "accept", content: fillForm(listFields(schema), plan.fields) } as const;
+  const form = listFields(schema);
+  const content =
+    plan.kind === "value" ? fillOnlyField(form, plan.value) : fillForm(form, plan.fields);
+  return { action: "accept", content } as const;
 }
 
 /** What is pending, or the one that was named. */
