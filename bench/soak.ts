@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { limits } from "#contract/limits.ts";
 import { runCrashingAgents } from "./agent/crashing-agents.ts";
 import { runManyAgents } from "./agent/many-agents.ts";
+import { runLongSequences } from "./gateway/long-sequences.ts";
 import { runNeverReader } from "./gateway/never-reader.ts";
 import { runBursts, runSmallExits, type Wiring, type Wrong } from "./lib/bursts.ts";
 import { openCpuHogs } from "./lib/cpu-hogs.ts";
@@ -38,6 +39,8 @@ const MB = 1e6;
 const SHOWN = 5;
 /** More memory than this while output flows is a leak. */
 const FLAT_KIB = 32 * 1024;
+/** Of a gateway with a few viewers. */
+const GATEWAY_KIB = 300 * 1024;
 /** What a host may hold more after thousands of sessions than after the first ones. */
 const SPARE_DESCRIPTORS = 2;
 
@@ -53,6 +56,7 @@ const soaks: Readonly<Record<string, Soak>> = {
   "elusive-trees": soakElusiveTrees,
   shells: soakShells,
   "never-reader": soakNeverReader,
+  sequences: soakSequences,
   processes: (scale) => runManyProcesses(scale(1000)),
   agents: soakAgents,
   crashes: soakCrashes,
@@ -204,6 +208,20 @@ async function soakNeverReader(scale: Scale): Promise<Outcome> {
     `${(tail / MB).toFixed(0)} MB in ${seconds} s`,
     `memory of the gateway ${found.gateway.join(", ")} KiB`,
     `of the host ${found.host.join(", ")} KiB`,
+  ];
+  return { said: said.join(", "), wrong };
+}
+
+/** 50 terminals that each print one sequence of 20 MB, while others watch. */
+async function soakSequences(scale: Scale): Promise<Outcome> {
+  const rounds = scale(50);
+  const found = await runLongSequences({ rounds, bytes: 20 * MB });
+  const wrong = [...found.wrong];
+  if (found.gateway_kib > GATEWAY_KIB) wrong.push(`the gateway held ${found.gateway_kib} KiB`);
+  const said = [
+    `${rounds} sequences of 20 MB`,
+    `the gateway at most ${found.gateway_kib} KiB, what draws ${found.drawing_kib} KiB`,
+    `another screen within ${found.slowest_ms.toFixed(0)} ms`,
   ];
   return { said: said.join(", "), wrong };
 }
