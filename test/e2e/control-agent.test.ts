@@ -224,9 +224,9 @@ test(
   async () => {
     await using control = await openControl("local");
     const id = await control.agent();
-    const late = await control.ask("wait", "--timeout", "1s", id);
+    const late = await control.run("wait", "--timeout", "1s", id);
     expect(late).toMatchObject({ code: 124, stderr: expect.stringContaining(`${id} goes on`) });
-    expect(await control.ask("signal", id, "TERM")).toMatchObject({
+    expect(await control.run("signal", id, "TERM")).toMatchObject({
       stderr: expect.stringContaining(`reins interrupt ${id}`),
     });
     // Its stdin is not a terminal.
@@ -234,8 +234,8 @@ test(
       stdout: "",
       stderr: expect.stringContaining(`reins watch ${id}`),
     });
-    await control.ask("close", id);
-    expect((await control.ask("wait", id)).code).toBe(0);
+    await control.run("close", id);
+    expect((await control.run("wait", id)).code).toBe(0);
   },
   SLOW_MS,
 );
