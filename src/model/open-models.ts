@@ -7,13 +7,13 @@ import type { Model, ModelChoice, ModelChunk, ModelRequest, Models } from "./mod
 import { parseScript, type Script } from "./script.ts";
 import { createEchoModel, createScriptedModel } from "./scripted.ts";
 import { createSdkModel } from "./sdk/sdk-model.ts";
-import { getKey, getSource, type ModelFiles, type ModelSource } from "./source.ts";
+import { getBaseUrl, getKey, getSource, type ModelFiles, type ModelSource } from "./source.ts";
 
 /** Chains are kept for what they remember; who asks for ever new ones loses the oldest. */
 const CHAINS_KEPT = 200;
 
 export interface OpenModelsDeps extends ModelFiles {
-  /** Environment variable → key; the only place where keys come from. */
+  /** Environment variable → key, or the address of a provider; the only place where they come from. */
   readonly keys: Readonly<Record<string, string>>;
   /** What a `script_file` is relative to. */
   readonly base_dir: string;
@@ -66,11 +66,15 @@ export function openModels(deps: OpenModelsDeps): Models & Disposable {
 
 function createModel(source: ModelSource, deps: OpenModelsDeps): Model {
   if (source.api === "scripted") return createScripted(source, deps);
-  return createSdkModel(source, {
-    key: getKey(source, deps.keys),
-    fetch: deps.fetch ?? globalThis.fetch,
-    clock: deps.clock,
-  });
+  const base_url = getBaseUrl(source, deps.keys);
+  return createSdkModel(
+    { ...source, base_url },
+    {
+      key: getKey(source, deps.keys),
+      fetch: deps.fetch ?? globalThis.fetch,
+      clock: deps.clock,
+    },
+  );
 }
 
 function createScripted(source: ModelSource, deps: OpenModelsDeps): Model {

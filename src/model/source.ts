@@ -17,6 +17,8 @@ export interface ModelSource {
   readonly model: string;
   readonly api: ApiType | "scripted";
   readonly base_url: string;
+  /** The environment variable that says another one, when the file says none. */
+  readonly base_url_name?: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   /** Environment variables that may hold its key, the first one found is taken; none = it needs no key. */
   readonly key_names: readonly string[];
@@ -26,6 +28,8 @@ export interface ModelSource {
 interface BuiltIn {
   readonly api: ApiType;
   readonly base_url: string;
+  /** As the provider's own packages and programs know it. */
+  readonly base_url_name?: string;
   readonly key_names: readonly string[];
 }
 
@@ -33,11 +37,13 @@ const builtIns: Readonly<Record<string, BuiltIn>> = {
   openai: {
     api: "openai_responses",
     base_url: "https://api.openai.com/v1",
+    base_url_name: "OPENAI_BASE_URL",
     key_names: ["OPENAI_API_KEY"],
   },
   anthropic: {
     api: "anthropic",
     base_url: "https://api.anthropic.com/v1",
+    base_url_name: "ANTHROPIC_BASE_URL",
     key_names: ["ANTHROPIC_API_KEY"],
   },
   google: {
@@ -67,16 +73,51 @@ export function keyNames(
   providers: ModelFiles["providers"],
   references: readonly string[],
 ): string[] {
+  return namesOf({ models, providers }, references, ({ key_names }) => key_names);
+}
+
+/** The environment variables that may say where these models are. They are not secret. */
+export function addressNames(files: ModelFiles, references: readonly string[]): string[] {
+  return namesOf(files, references, ({ base_url_name }) =>
+    base_url_name === undefined ? [] : [base_url_name],
+  );
+}
+
+function namesOf(
+  files: ModelFiles,
+  references: readonly string[],
+  pick: (source: ModelSource) => readonly string[],
+): string[] {
   const names = references.flatMap((reference) => {
     try {
-      return getSource({ models, providers }, reference).key_names;
+      return pick(getSource(files, reference));
     } catch (error) {
-      // Who opens the model hears of it.
+      // Opening the model reports it.
       if (error instanceof Fault) return [];
       throw error;
     }
   });
   return [...new Set(names)];
+}
+
+/**
+ * Where the model is, by the environment if that says so. Anthropic's variable names the server, and its packages add
+ * the version; OpenAI's has it.
+ */
+export function getBaseUrl(
+  { base_url, base_url_name, api, id }: ModelSource,
+  variables: Readonly<Record<string, string>>,
+): string {
+  const name = base_url_name ?? "";
+  const said = Object.hasOwn(variables, name) ? (variables[name] ?? "").trim() : "";
+  if (said === "") return base_url;
+  if (!URL.canParse(said) || !/^https?:$/.test(new URL(said).protocol))
+    throw new Fault(
+      "invalid_request",
+      `${name}: ${JSON.stringify(said)} is not an http or https URL, so ${id} cannot be reached`,
+    );
+  const plain = said.replace(/\/+$/, "");
+  return api === "anthropic" && !/\/v\d+$/.test(plain) ? `${plain}/v1` : plain;
 }
 
 /** Undefined when none is needed. */
@@ -133,12 +174,14 @@ function providerSource(files: ModelFiles, config: ModelConfig): ModelSource {
     throw new Fault("team_invalid", `the provider ${provider} has no base_url; say where it is`);
   }
   const key_name = config.token_key ?? own?.token_key;
+  const isSaid = config.base_url !== undefined || own?.base_url !== undefined;
   return {
     id: `${provider}/${model}`,
     provider,
     model,
     api: own?.api_type ?? builtIn?.api ?? "openai_chatcompletions",
     base_url,
+    ...(isSaid ? {} : { base_url_name: builtIn?.base_url_name }),
     headers: own?.headers ?? {},
     key_names: key_name === undefined ? (builtIn?.key_names ?? []) : [key_name],
     config,

@@ -6,7 +6,7 @@ import type { ModelOverrides } from "#contract/agent/spec.ts";
 import type { TeamSummary } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
-import { getSource, keyNames } from "#model/source.ts";
+import { addressNames, getSource, keyNames } from "#model/source.ts";
 import type { AgentDefinition, Team } from "./team.ts";
 
 const EVERY_AGENT = "*";
@@ -47,6 +47,11 @@ export function modelReferences(team: Team, overrides: ModelOverrides = {}): str
 /** Names of the environment variables whose keys a run needs. */
 export function keyNamesOf(team: Team, overrides: ModelOverrides = {}): string[] {
   return keyNames(team.models, team.providers, modelReferences(team, overrides));
+}
+
+/** Names of the environment variables that may say where its models are. */
+export function addressNamesOf(team: Team, overrides: ModelOverrides = {}): string[] {
+  return addressNames(team, modelReferences(team, overrides));
 }
 
 /** The variables of which one must hold the key of the agent's own model, when none of them does. */

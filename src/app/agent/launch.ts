@@ -1,4 +1,4 @@
-import { keyNamesOf } from "#agent/team/describe-team.ts";
+import { addressNamesOf, keyNamesOf } from "#agent/team/describe-team.ts";
 import { loadTeam } from "#agent/team/load-team.ts";
 import type { Caller } from "#app/caller.ts";
 import type { AgentSpec, ModelOverrides } from "#contract/agent/spec.ts";
@@ -17,7 +17,7 @@ export interface LaunchDeps {
 export interface Launch {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** For the worker's first line, and for nothing else. */
+  /** For the worker's first line, and for nothing else; with them the addresses of providers that were chosen. */
   readonly keys: Readonly<Record<string, string>>;
 }
 
@@ -29,10 +29,13 @@ export function planLaunch(
     readonly model_overrides?: ModelOverrides | undefined;
   },
 ): Launch {
-  const names = keyNamesOf(loadTeam(spec), spec.model_overrides ?? {});
+  const team = loadTeam(spec);
+  const names = keyNamesOf(team, spec.model_overrides ?? {});
   const keys = findKeys(keyEnv, names);
+  // No secret, so what the agent starts may know it as well.
+  const addresses = findKeys(keyEnv, addressNamesOf(team, spec.model_overrides ?? {}));
   // `reins` inside of what the agent runs finds this host.
   const env = { ...withoutKeys(caller.env, { names, keys }), REINS_HOME: dataDir };
   const parking = parkAfterMs === undefined ? [] : ["--park-after", String(parkAfterMs)];
-  return { argv: [...command, "agent", ...parking], env, keys };
+  return { argv: [...command, "agent", ...parking], env, keys: { ...keys, ...addresses } };
 }

@@ -1,4 +1,4 @@
-import { keyNamesOf } from "#agent/team/describe-team.ts";
+import { addressNamesOf, keyNamesOf } from "#agent/team/describe-team.ts";
 import { loadTeam } from "#agent/team/load-team.ts";
 import type { Caller } from "#app/caller.ts";
 import type { Queued } from "#contract/agent/requests.ts";
@@ -82,6 +82,7 @@ async function findModelKeys(
   using agent = await openVisibleAgent(deps, caller, session_id);
   const spec = await deps.agents.views.read(agent.feed, ({ fold }) => fold.spec);
   if (spec === undefined) return {};
-  const names = keyNamesOf(loadTeam(spec), { "*": model });
+  const team = loadTeam(spec);
+  const names = [keyNamesOf, addressNamesOf].flatMap((find) => find(team, { "*": model }));
   return findKeys(deps.agents.launching.keyEnv, names);
 }
