@@ -1,4 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
+import { getCompileCacheDir } from "node:module";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Fault, findScarcity, fromFaultBody } from "#contract/fault.ts";
 import type { FromWorker, ScreenAnswer, ScreenRequest, ToWorker } from "./requests.ts";
@@ -115,7 +117,7 @@ export class WorkerLink implements AsyncDisposable {
     const child = fork(this.#file, [], {
       // What our own process was started with is not for it: an inspector's port can be had only once.
       execArgv: [`--max-old-space-size=${this.#heapMib}`],
-      env: {},
+      env: compileCache(),
       serialization: "advanced",
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
@@ -195,6 +197,13 @@ export class WorkerLink implements AsyncDisposable {
       reject(notDrawn(request, how));
     }
   }
+}
+
+/** Of its environment only where our own process keeps compiled code: with it, it starts in a third of the time. */
+function compileCache(): NodeJS.ProcessEnv {
+  const folder = getCompileCacheDir();
+  // Node adds a folder for its version by itself.
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
 }
 
 function notDrawn({ session_id }: ScreenRequest, how?: string): Fault {
