@@ -7,7 +7,6 @@ import { parseArgs } from "node:util";
 import { limits } from "#contract/limits.ts";
 import { runCrashingAgents } from "./agent/crashing-agents.ts";
 import { runManyAgents } from "./agent/many-agents.ts";
-import { runLongSequences } from "./gateway/long-sequences.ts";
 import { runNeverReader } from "./gateway/never-reader.ts";
 import { runBursts, runSmallExits, type Wiring, type Wrong } from "./lib/bursts.ts";
 import { openCpuHogs } from "./lib/cpu-hogs.ts";
@@ -23,6 +22,7 @@ import { openTempHost } from "./lib/temp-host.ts";
 import { describeMachine, sayMachine } from "./machine.ts";
 import { runHugeOutput, runManyProcesses } from "./process/many-processes.ts";
 import { choose, readNumber, runProgram } from "./program.ts";
+import { runLongSequences } from "./screens/long-sequences.ts";
 
 interface Outcome {
   readonly said: string;

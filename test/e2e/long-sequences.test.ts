@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { runLongSequences } from "#bench/gateway/long-sequences.ts";
+import { runLongSequences } from "#bench/screens/long-sequences.ts";
 
 // The full size is in `npm run soak`.
 test("a gateway outlives programs that print one endless sequence, and draws what follows it", async () => {

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { openRawViewers } from "#bench/gateway/raw-viewers.ts";
+import { openTempGateway, type TempGateway } from "#bench/gateway/temp-gateway.ts";
 import { readMemory } from "#bench/lib/process-facts.ts";
-import { openRawViewers } from "./raw-viewers.ts";
-import { openTempGateway, type TempGateway } from "./temp-gateway.ts";
 
 export interface LongSequences {
   readonly wrong: readonly string[];
