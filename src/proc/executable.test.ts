@@ -81,12 +81,18 @@ function asOrdinaryUser(run: () => void): void {
 
 const NOBODY = 65534;
 
+/** For its owner too, where that is not root. */
+function lock(path: string): Disposable {
+  chmodSync(path, process.getuid?.() === 0 ? 0o700 : 0);
+  return { [Symbol.dispose]: () => chmodSync(path, 0o700) };
+}
+
 test("a program that is nowhere is not there, also when a folder of PATH may not be searched", () => {
   using folder = openFolder();
   chmodSync(folder.path, 0o755);
   mkdirSync(join(folder.path, "locked"), { mode: 0o700 });
   mkdirSync(join(folder.path, "open"));
-  if (process.getuid?.() !== 0) chmodSync(join(folder.path, "locked"), 0);
+  using _locked = lock(join(folder.path, "locked"));
   const PATH = `${folder.path}/open:${folder.path}/locked`;
   asOrdinaryUser(() => {
     expect(() => resolveExecutable("prog", { PATH }, "/")).toThrow(withErrno("ENOENT"));

@@ -53,7 +53,9 @@ test("two hosts at once: the second says so and the first goes on", async () => 
 test("eight starters at once get one host, in a session of its own, without the starter's marks", async () => {
   using temp = openTempDir();
   const dataDir = join(temp.path, "home");
-  const env = { ...callerEnvironment(), REINS_SESSION_ID: "ses_0000000000000000", SECRET: "s" };
+  const marks = { REINS_SESSION_ID: "ses_0000000000000000", SECRET: "s" };
+  // Its environment is looked at, which is guarded from an ordinary user otherwise.
+  const env = { ...callerEnvironment(), ...marks, REINS_DUMPABLE: "1" };
   const options = { dataDir, command: [process.execPath, binPath], env };
   const clients = await Promise.all(Array.from({ length: 8 }, () => openHost(options)));
   const pids = new Set(clients.map((client) => client.hello.pid));
