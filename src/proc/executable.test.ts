@@ -81,9 +81,9 @@ function asOrdinaryUser(run: () => void): void {
 
 const NOBODY = 65534;
 
-/** For its owner too, where that is not root. */
+/** Root searches every folder, so only an ordinary user is locked out by the mode. It is set back for the removal. */
 function lock(path: string): Disposable {
-  chmodSync(path, process.getuid?.() === 0 ? 0o700 : 0);
+  if (process.getuid?.() !== 0) chmodSync(path, 0);
   return { [Symbol.dispose]: () => chmodSync(path, 0o700) };
 }
 

@@ -187,7 +187,8 @@ test("a shutdown ends all terminals in one grace, starts nothing meanwhile and r
   expect((await reins.run(["run", "--detach", "--", ...argv])).code).toBe(7);
   expect([alive(), isOver]).toEqual([POLITE, false]);
   gate.open(POLITE);
-  expect(await stopping).toMatchObject({ code: 0, stderr: "" });
+  const stopped = `The host was stopped, and ${POLITE + STUBBORN} sessions ended.\n`;
+  expect(await stopping).toMatchObject({ code: 0, stderr: stopped });
   expect(alive()).toBe(0);
   // The next host knows how they ended, and of none that was refused.
   const { sessions } = await door.get("session.list", {});
