@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { createClient } from "#client/client.ts";
 import { openRemoteBackend } from "#client/runtime.ts";
 import type { SessionId } from "#contract/ids.ts";
-import { openControl, readLog, SLOW_MS, waitForEvent } from "#test/harness/control.ts";
+import { LONG_MS, openControl, readLog, SLOW_MS, waitForEvent } from "#test/harness/control.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestGateway } from "#test/harness/gateway.ts";
 import { openGatewayProcess } from "#test/harness/gateway-process.ts";
@@ -81,8 +81,10 @@ test("a gateway that starts restarts what crashed while none ran, the host's own
   await host.kill("SIGKILL");
   await using second = await openGatewayProcess({ dataDir });
   for (const session_id of [killed, lost])
-    await waitFor("it to be taken up", () =>
-      readSaid(dataDir, session_id).join().includes("then,done"),
+    await waitFor(
+      "it to be taken up",
+      () => readSaid(dataDir, session_id).join().includes("then,done"),
+      { timeout: LONG_MS },
     );
   expect(readSaid(dataDir, killed)).toEqual(["wait", "interrupted", "then", "done"]);
   expect(readSaid(dataDir, lost)).toEqual(["wait", "interrupted", "then", "done"]);
