@@ -1,4 +1,4 @@
-import { Box, type BoxProps, Text, type TextProps } from "ink";
+import { Box, type BoxProps, Text, type TextProps, Transform } from "ink";
 import { createContext, createElement, type ReactNode, useContext } from "react";
 import type { Tone } from "#cli/chat/chat-types.ts";
 import { safeText } from "#cli/chat/safe-text.ts";
@@ -66,8 +66,17 @@ export function Rows({ rows }: { readonly rows: readonly Row[] }): ReactNode {
 }
 
 function RowView({ row }: { readonly row: Row }): ReactNode {
-  const text = h(Text, {}, row.spans.length === 0 ? " " : row.spans.map(drawSpan));
+  const spans = h(Text, {}, row.spans.length === 0 ? " " : row.spans.map(drawSpan));
+  const text = h(Transform, { transform: withoutBreakBlank }, spans);
   return row.lead === "" ? text : beside({ text: row.lead, dim: true }, text);
+}
+
+/**
+ * Ink keeps the blank at which it breaks a line: behind a word that ends exactly at the edge, it would begin the next
+ * line. A row of Markdown has no line ends of its own, so every line but its first follows such a break.
+ */
+function withoutBreakBlank(line: string, index: number): string {
+  return index === 0 ? line : line.replace(/^((?:\x1b\[[\d;]*m)*) /, "$1");
 }
 
 function drawSpan({ text, code = false, ...style }: Span, at: number): ReactNode {

@@ -50,6 +50,15 @@ test("the commands that fit are listed below the line, with the one that Tab has
   for (const text of ["hello", "/model x", "/nothing"]) expect(typed(text)).toEqual([]);
 });
 
+test("a line that is wrapped behind a word at the edge does not begin with a blank", () => {
+  const answer = { kind: "answer", agent: "root", isFirst: true, depth: 0 } as const;
+  const drawn = drawItem(
+    { ...answer, text: "**twelve is** here, and you are asked" } as ChatItem,
+    19,
+  );
+  expect(drawn.split("\n")).toEqual(["twelve is here, and", "you are asked"]);
+});
+
 test("a call that has ended is one line, whole when it is unfolded", () => {
   const folded = drawItem({ kind: "call", call: done, isUnfolded: false, depth: 0 });
   expect(folded).toBe("✓ execute 1m1s command=npm test → two");
