@@ -83,6 +83,6 @@ test("refuses a newer version, another record size and a foreign file, and says 
   expect(changed(8, 2)).toThrow(expect.objectContaining({ code: "unsupported" }));
   expect(changed(8, 2)).toThrow(/some\/x\.idx has format 2/);
   expect(changed(10, 32)).toThrow(expect.objectContaining({ code: "unsupported" }));
-  expect(changed(0, 0x41)).toThrow(expect.objectContaining({ code: "internal" }));
-  expect(changed(16, 1)).toThrow(expect.objectContaining({ code: "internal" }));
+  expect(changed(0, 0x41)).toThrow(expect.objectContaining({ code: "log_damaged" }));
+  expect(changed(16, 1)).toThrow(expect.objectContaining({ code: "log_damaged" }));
 });

@@ -153,7 +153,7 @@ test("refuses a newer log and a foreign one, and leaves them as they are", () =>
   const foreign = Buffer.alloc(HEADER_BYTES, "what is this? ");
   for (const [index, code] of [
     [newer, "unsupported"],
-    [foreign, "internal"],
+    [foreign, "log_damaged"],
   ] as const) {
     using temp = openTempDir();
     writeFileSync(join(temp.path, FIRST), "data");
