@@ -39,7 +39,7 @@ const MB = 1e6;
 const SHOWN = 5;
 /** More memory than this while output flows is a leak. */
 const FLAT_KIB = 32 * 1024;
-/** Of a gateway with a few viewers. */
+/** The most memory of a gateway with a few viewers. */
 const GATEWAY_KIB = 300 * 1024;
 /** What a host may hold more after thousands of sessions than after the first ones. */
 const SPARE_DESCRIPTORS = 2;
@@ -153,7 +153,7 @@ async function soakTrees(scale: Scale): Promise<Outcome> {
   return { said: `${sessions} sessions, ${said.join(", ")}`, wrong };
 }
 
-/** What is allowed to be left of 200 trees without cgroups; none is with them. */
+/** The share of trees that may be left without cgroups; with them, none may. */
 const LEFT_PER_TREES = 0.01;
 
 /** 200 trees of each kind that a look at the process table misses; with cgroups where they can be made, and without. */
@@ -238,7 +238,7 @@ async function soakAgents(scale: Scale): Promise<Outcome> {
   return { said: said.join(", "), wrong };
 }
 
-/** 450 messages for agents whose workers are killed all the time: each is said once, in order, and none waits for ever. */
+/** 450 messages for agents whose workers are killed all the time: each comes once, in order, and none stays queued. */
 async function soakCrashes(scale: Scale): Promise<Outcome> {
   const size = { agents: 6, messages: scale(450) };
   const { accepted, turns, kills, waiting, seconds, wrong } = await runCrashingAgents(size);

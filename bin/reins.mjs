@@ -14,7 +14,7 @@ const here = fileURLToPath(import.meta.url);
 const bin = dirname(here);
 const root = dirname(bin);
 
-// What the program starts again (a host, an agent) is named by `bin/reins`, which older versions have too: a process that
+// The program starts a host or an agent by the name `bin/reins`, which older versions have too: a process that
 // outlives an update of the package, or its reverse, still finds its program.
 if (process.argv[1] === here) process.argv[1] = join(bin, "reins");
 

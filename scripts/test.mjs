@@ -68,7 +68,7 @@ removeDeadCgroups();
 process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);
 process.exitCode = total.failed === 0 ? 0 : 1;
 
-/** What they print comes when all of them are done. */
+/** Their output is printed when all of them are done. */
 async function checkSources() {
   const programs = [
     ["lint", "biome", ["ci", "--diagnostic-level=warn", "--error-on-warnings"]],

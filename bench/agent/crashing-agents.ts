@@ -7,7 +7,7 @@ import { type AgentGateway, type BenchAgent, openAgentGateway } from "./agent-ga
 
 export interface CrashingAgents {
   readonly agents: number;
-  /** Of all of them together. */
+  /** The total of all agents. */
   readonly messages: number;
 }
 
@@ -146,7 +146,7 @@ async function killWorkers(
   return kills;
 }
 
-/** Nobody speaks any more: what was accepted is taken up all the same. */
+/** No further messages are sent: the agents still take up every accepted one. */
 async function settle(speakers: readonly Speaker[]): Promise<void> {
   const until = performance.now() + SETTLE_MS;
   for (const { agent } of speakers)
@@ -173,7 +173,7 @@ async function check({ agent, folder, accepted }: Speaker) {
   const ended = idsOf(events, "turn.ended", "turn_id");
   const results = idsOf(events, "tool.result", "call_id");
   const wrong: string[] = [];
-  if (said.at(-1) !== LAST) wrong.push("something was said behind the last message");
+  if (said.at(-1) !== LAST) wrong.push("a message came after the last one");
   if (started.join() !== ended.join()) wrong.push("a turn has not ended once");
   if (new Set(results).size !== results.length) wrong.push("a call has two results");
   if (countLines(join(folder, "ran")) > results.length) wrong.push("a command ran twice");
@@ -184,20 +184,20 @@ async function check({ agent, folder, accepted }: Speaker) {
   };
 }
 
-/** A steer may come before follow-ups that were there first; all else is said in the order of acceptance. */
+/** A steer may come before follow-ups that were there first; all others come in the order of acceptance. */
 function checkSaid(said: readonly string[], accepted: Speaker["accepted"]): string[] {
   const wrong: string[] = [];
-  if (new Set(said).size !== said.length) wrong.push("a message was said twice");
+  if (new Set(said).size !== said.length) wrong.push("a message came twice");
   for (const [at, { kind, text }] of accepted.entries()) {
     const place = said.indexOf(text);
-    if (place === -1) wrong.push(`${text} was not said`);
+    if (place === -1) wrong.push(`${text} never came`);
     const before = accepted
       .slice(at + 1)
       .find(
         (later) =>
           !(kind === "followUp" && later.kind === "steer") && said.indexOf(later.text) < place,
       );
-    if (before !== undefined) wrong.push(`${before.text} was said before ${text}`);
+    if (before !== undefined) wrong.push(`${before.text} came before ${text}`);
   }
   return wrong;
 }

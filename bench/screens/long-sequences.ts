@@ -13,7 +13,7 @@ export interface LongSequences {
   readonly slowest_ms: number;
 }
 
-/** What begins a string, and what ends it. */
+/** The bytes that begin a string, and those that end it. */
 const strings: readonly (readonly [start: string, end: string])[] = [
   ["\\033]0;", "\\007"],
   ["\\033]4;1;", "\\033\\\\"],
@@ -62,7 +62,7 @@ function terminalOf(print: string) {
   return { kind: "terminal" as const, argv: ["sh", "-c", `${print}; exec sleep 1000`] };
 }
 
-/** Of the screen, as soon as it is the wanted one; what it is after a long time otherwise. */
+/** The screen's first line, as soon as it is the wanted one; after a long time, the line that is there. */
 async function firstLine(gateway: TempGateway, sessionId: string, wanted: string): Promise<string> {
   const headers = { Authorization: `Bearer ${gateway.token}` };
   const until = performance.now() + LONGEST_MS;

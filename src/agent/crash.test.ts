@@ -91,7 +91,7 @@ class Session {
     this.#agent = await openAgent({ ports, fold, spec: SPEC, keys: {} });
   }
 
-  /** What the host writes when it has seen the end. */
+  /** Adds the event that the host writes when it has seen the end. */
   crash(): void {
     const state = { kind: "exited", exit_code: 137, signal: "KILL", reason: "exited" };
     this.#host({ type: "session.exited", state });

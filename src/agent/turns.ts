@@ -192,7 +192,7 @@ export class Turns {
     return await this.#startQueued(next);
   }
 
-  /** What steered the turn that a crash has cut opens the next one: it was to be heard before the follow-ups. */
+  /** A steer of the turn that a crash has cut opens the next one: it has to come before the follow-ups. */
   #resumeQueue(): void {
     const [steer] = this.#deps.queue.next("steer", 1);
     const starting = steer === undefined ? this.startFollowUp() : this.#startQueued(steer);

@@ -24,14 +24,14 @@ export interface Audit {
   record(done: AuditedAction): void;
 }
 
-/** What no caller did: the host, by a rule or because a program asked it without a server. */
+/** Actions without a caller: the host acts by a rule, or because a program asked it without a server. */
 export interface HostAudit {
   /** One row for each end that a rule or a person caused, however often it is seen. */
   ended(session: Session): void;
   removed(session: Session): void;
 }
 
-/** Of a program that ended by itself, or never ran, the session's own state tells enough. */
+/** When a program ended by itself, or never ran, the session's own state tells enough. */
 const OWN_ENDS: readonly EndReason[] = ["exited", "spawn_failed"];
 
 export function createAudit(

@@ -2,29 +2,29 @@ import { Fault } from "#contract/fault.ts";
 import type { WorkspaceId } from "#contract/ids.ts";
 import type { Role, WorkspaceScope } from "#contract/token.ts";
 
-/** Who asks: what he may, his environment, and the labels that his sessions get. */
+/** The caller of an operation: its rights, its environment, and the labels that its sessions get. */
 export interface Caller {
   readonly user_id: string | undefined;
   /** Undefined for the cli without a server. */
   readonly token_id: string | undefined;
-  /** Of the browser's cookie, when he came by one; it ends before its token does. */
+  /** The browser's cookie, when the caller has one; it ends before its token does. */
   readonly cookie_id?: string | undefined;
   readonly role: Role;
   readonly workspaces: WorkspaceScope;
-  /** Where what he makes belongs, unless he says otherwise. */
+  /** The workspace of everything that the caller creates without naming one. */
   readonly workspace_id: WorkspaceId;
-  /** What his children start from: his own environment, or the part of the server's that a caller from afar gets. */
+  /** The environment of its children: the caller's own, or the part of the server's that a remote caller gets. */
   readonly env: Readonly<Record<string, string>>;
   readonly work_dir: string;
   readonly umask: number | undefined;
   /**
-   * Whose processes the tools for models start and see; the others do not exist for them. Absent = what he starts is
-   * his token's, and he sees all of his workspaces.
+   * Whose processes the tools for models start and see; the others do not exist for them. Absent = its processes
+   * belong to its token, and it sees all of its workspaces.
    */
   readonly process_owner?: string | undefined;
-  /** The agent session for which he acts: what the tools for models start is a child of it. */
+  /** The agent session for which it acts: what the tools for models start is a child of it. */
   readonly parent_session_id?: string | undefined;
-  /** His soft limit of open files. */
+  /** Its soft limit of open files. */
   readonly open_files?: number | undefined;
 }
 
@@ -32,7 +32,7 @@ export function maySee(caller: Pick<Caller, "workspaces">, workspaceId: string):
   return caller.workspaces === "*" || caller.workspaces.some((id) => id === workspaceId);
 }
 
-/** The workspace that was named, or the caller's own. One that he may not see is one that does not exist. */
+/** The workspace that was named, or the caller's own. One that it may not see is one that does not exist. */
 export function chooseWorkspace(caller: Caller, named: string | undefined): string {
   const chosen = named ?? caller.workspace_id;
   if (maySee(caller, chosen)) return chosen;

@@ -95,7 +95,7 @@ export interface GatewayDeps {
 /** How soon after a host has gone the next is asked for, so that those who watch hear what became of their sessions. */
 const RECONNECT_MS = 250;
 const LINGER_MS = 2000;
-/** The board has one listener that is nobody's request: the one that restarts agents. */
+/** The board has one listener that belongs to no request: the one that restarts agents. */
 const OWN_LISTENERS = 1;
 
 export function openGateway(deps: GatewayDeps): Gateway {

@@ -32,7 +32,7 @@ export async function openVisibleFeed(
 
 /** An id of the right form that no session has. */
 const NOWHERE = "ses_0000000000000000";
-/** Of each host; beyond it the oldest are asked for once more. */
+/** The most for each host; beyond it the oldest are asked for once more. */
 const FOREIGN_KEPT = 1000;
 /** The workspaces of sessions that were refused; a session never moves to another. */
 const foreign = new WeakMap<HostClient, Map<string, string>>();

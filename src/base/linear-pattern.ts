@@ -1,14 +1,14 @@
 import { RE2JS } from "re2js";
 
 /**
- * A regular expression of somebody else. It is matched in time that grows with the text and with the pattern, never
+ * A regular expression of a caller. It is matched in time that grows with the text and with the pattern, never
  * faster, so it needs no time limit. The price: no look-around and no back-references.
  */
 export interface LinearPattern {
   /** Steps of its program: in the worst case each character of the text costs as many. */
   readonly size: number;
   test(text: string): boolean;
-  /** The first match that begins at or behind `from`. What is before it is only looked at by `^` and `\b`. */
+  /** The first match that begins at or behind `from`. Only `^` and `\b` look at the text before it. */
   find(text: string, from: number): PatternPlace | undefined;
   /** Drops what was remembered of earlier searches, up to 8 MiB. */
   release(): void;

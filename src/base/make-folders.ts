@@ -20,7 +20,7 @@ function makeFolder(path: string, mode: number): void {
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    // What is there may be a file; whoever works in it finds out.
+    // The existing entry may be a file; the caller finds out when it works in it.
     if (!isErrno(error, "EEXIST")) throw error;
   }
 }

@@ -15,7 +15,7 @@ test("the owner of a client hears of every refusal as unauthenticated, and of no
       const code = status === 401 ? "unauthenticated" : "forbidden";
       return Response.json({ error: { code, message: "no", details: {} } }, { status });
     },
-    // What it is called with is all that it needs.
+    // FakeSocket takes the arguments that the transport passes.
     WebSocket: FakeSocket as never,
   });
   await expect(transport.request("caller.get", {})).rejects.toThrow("no");

@@ -56,7 +56,7 @@ export const limits = {
   wait_pattern_chars: 1000,
   waits: 1000,
   screen_scrollback: 1000,
-  /** Of one string sequence (OSC, DCS, APC, PM, SOS); a longer one is left out of the screen. */
+  /** The longest string sequence (OSC, DCS, APC, PM, SOS); a longer one is left out of the screen. */
   sequence_bytes: 8 * KIB,
   model_output_bytes: 32 * KIB,
   model_output_most_bytes: 256 * KIB,
@@ -92,7 +92,7 @@ export const limits = {
   prompt_files: 20,
   agent_idle_ms: 10 * MINUTE_MS,
   agent_reply_ms: MINUTE_MS,
-  /** Of a worker that crashes again and again without a turn that ended by itself between. */
+  /** Restarts of a worker that crashes again and again without a turn that ended by itself between. */
   agent_crash_restarts: 8,
   tool_result_bytes: 256 * KIB,
   delta_every_ms: 50,

@@ -81,7 +81,7 @@ type Stop = "asked" | "removed";
 const REMOVED = "the data directory was removed, so its host has ended";
 
 export interface HostDaemon extends AsyncDisposable {
-  /** Resolves when the host should end: it was told to, or its data directory is gone. */
+  /** Resolves when the host should end: on request, or because its data directory is gone. */
   readonly stopped: Promise<Stop>;
   /** With a reason for those who are attached. */
   endSessions(why: string): Promise<void>;

@@ -88,7 +88,7 @@ function makePrivate(path: string): void {
   if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o700);
 }
 
-/** What keeps the system from letting us use the directory, as a sentence for people. */
+/** The reason why the system does not let us use the directory, as a sentence for people. */
 export function unusable(path: string, error: unknown): Fault {
   return new Fault(
     findScarcity(error)?.code ?? "host_unavailable",

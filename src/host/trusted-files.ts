@@ -19,7 +19,7 @@ const OWN_FILES = [
   "sessions",
   "shells",
 ] as const;
-/** What people write, whose umask may let their own group write too. */
+/** Files that people write, whose umask may let their own group write too. */
 const PEOPLES_FILES = ["config.yaml", "teams"] as const;
 
 const GROUP_WRITE = 0o020;
@@ -33,8 +33,8 @@ export interface TrustOptions {
 }
 
 /**
- * Throws when the directory, or something in it that grants rights, is another user's or can be changed by one: whoever
- * wrote a database, a token or a configuration could give themselves every right. Touches nothing.
+ * Throws when the directory, or something in it that grants rights, is another user's or can be changed by one: a user
+ * who wrote a database, a token or a configuration could give themselves every right. Touches nothing.
  */
 export function checkTrust(
   path: string,

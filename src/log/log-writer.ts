@@ -56,7 +56,7 @@ export interface LogWriter extends Disposable {
   skip(count: number): void;
   /**
    * From now on the tail passes skipped bytes at once: for the end of a log, which a disk that stays full must not make look
-   * shorter than it was. A reader that is told this tail meets a gap there, with or without the marker.
+   * shorter than it was. A reader that knows this tail meets a gap there, with or without the marker.
    */
   concede(): void;
   /** Tries again to write the marker of skipped bytes; false while it is still owed. */

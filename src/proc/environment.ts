@@ -98,7 +98,7 @@ const OUTER_PREFIXES = [
   "ZELLIJ",
 ];
 
-/** What our own terminal is and can do, and nothing of another one. */
+/** Describes our own terminal, and removes every variable of another one. */
 function describeTerminal(env: Record<string, string>): void {
   for (const name of Object.keys(env))
     if (OUTER_TERMINAL.has(name) || OUTER_PREFIXES.some((prefix) => name.startsWith(prefix)))
@@ -134,7 +134,7 @@ export function withoutMarks(
   );
 }
 
-/** What a host that is started on demand gets of our environment. */
+/** The part of our environment that a host gets when it is started on demand. */
 export function allowedForHost(
   env: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {

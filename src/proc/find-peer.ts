@@ -1,4 +1,4 @@
-/** The process at the other end of a unix socket, also when it has not accepted yet; undefined where that cannot be told. */
+/** The process at the other end of a unix socket, also before it accepts; undefined where the system does not say. */
 export async function findPeer(fd: number): Promise<number | undefined> {
   if (process.platform !== "linux") return undefined;
   const { openLibc } = await import("./linux/libc.ts");

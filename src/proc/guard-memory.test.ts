@@ -9,7 +9,7 @@ const NOBODY = 65534;
 const SECRET = "sk-4b1d2f9a7c3e";
 
 /**
- * In a process of its own, which must not be root's: nothing is hidden from root. What it loads is loaded before it gives
+ * In a process of its own, which must not be root's: nothing is hidden from root. It loads its modules before it gives
  * its rights away, because the checkout may be readable for root alone.
  */
 const HEAD = `

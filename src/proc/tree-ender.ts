@@ -164,7 +164,7 @@ export class TreeEnder implements Disposable {
   #step(ending: Ending, members: readonly ProcessStat[], now: number): boolean {
     if (members.length === 0) {
       ending.emptyLooks += 1;
-      // Whatever the look could not see is not to outlive the session; the next look confirms it.
+      // A process that the look could not see must not outlive the session; the next look confirms it.
       if (ending.emptyLooks < 2) ending.tree.killGroup();
       else this.#finish(ending, []);
       return ending.emptyLooks < 2;
@@ -226,7 +226,7 @@ export class TreeEnder implements Disposable {
     this.#deps.send(member, "SIGCONT");
   }
 
-  /** Whoever was seen is named, also when nothing more can be read about him. */
+  /** A process that was seen is named, also when nothing more can be read about it. */
   #describe(member: ProcessStat): Survivor {
     try {
       return this.#deps.describe(member);

@@ -21,7 +21,7 @@ const TEAM = inline(
   ]),
 );
 
-/** What was said and how turns ended, as it lies on the disk. */
+/** The messages, and how turns ended, as they are on the disk. */
 function readSaid(dataDir: string, sessionId: string): string[] {
   const path = join(dataDir, "sessions", sessionId, "events", "0000000000000000");
   return describe(readFileSync(path, "utf8").split("\n"));

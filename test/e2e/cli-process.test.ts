@@ -6,7 +6,7 @@ import { succeed } from "#test/harness/reins.ts";
 
 const { lease } = keepReins();
 
-/** They serve until they are told to stop: their own tests start each in a process. */
+/** They serve until they are stopped: their own tests start each in a process. */
 const SERVING = ["serve", "proto", "agent"];
 
 /** Other tests run commands inside a process that stays. Here each has a process, which has to end by itself. */

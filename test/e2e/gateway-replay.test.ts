@@ -8,7 +8,7 @@ import type { TestSocket } from "#test/harness/socket.ts";
 /** For the tests that need no gateway of their own. */
 const leaseGateway = leaseForFile(() => openTestGateway());
 
-/** What a replay shows. */
+/** The contents of a replay. */
 
 const PRINTED = 100_000_000;
 

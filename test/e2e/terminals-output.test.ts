@@ -10,7 +10,7 @@ import { repeats } from "#test/harness/repeats.ts";
 import type { TestSocket } from "#test/harness/socket.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 
-/** What terminals print, however much and whoever reads it. */
+/** The output of terminals, for any amount and any reader. */
 
 const MIB = 1024 * 1024;
 const patient = { timeout: 120_000 };

@@ -16,7 +16,7 @@ export interface KeptReins {
 interface Kept {
   readonly reins: OwnReins;
   readonly host: number | undefined;
-  /** What a new data directory holds. */
+  /** The files of a new data directory. */
   readonly files: readonly string[];
 }
 

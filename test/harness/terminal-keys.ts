@@ -1,4 +1,4 @@
-/** What a terminal sends for a key. */
+/** The bytes that a terminal sends for a key. */
 
 const NAMED = {
   Enter: "\r",

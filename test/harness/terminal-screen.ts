@@ -116,7 +116,7 @@ function openPane(env: NodeJS.ProcessEnv, cwd: string): Pane {
 
 type Condition = (seen: string, isAnswered: boolean) => boolean;
 
-/** The emulator: what was printed, and who waits for something to be seen. */
+/** The emulator: what was printed, and the callers that wait for something to be seen. */
 class Screen {
   readonly #terminal: Terminal = new headless.Terminal({ ...SIZE, allowProposedApi: true });
   readonly #looks = new Set<() => void>();

@@ -17,9 +17,9 @@ export interface WrittenSession extends Disposable {
   readonly feeds: SessionFeeds;
   readonly clock: ManualClock;
   readonly tail: number;
-  /** Of the session, with its logs. */
+  /** The session's directory, with its logs. */
   readonly dir: string;
-  /** What the host was asked, in order. */
+  /** The requests to the host, in order. */
   readonly asked: string[];
   /** The ids that it was asked for. */
   readonly sought: readonly string[];

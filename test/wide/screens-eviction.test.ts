@@ -39,7 +39,7 @@ test(
       await waitFor("it to be drawn in the background", isDrawn, EVICTION);
     }
     expect(await warm.screen({ session_id })).toMatchObject({ exact: true, title: "kept" });
-    // One that nobody looked at meanwhile has a hole in its past.
+    // A screen that was not drawn meanwhile has a hole in its past.
     rmSync(saved);
     await using late = openScreensOf(warm.host);
     expect(await late.screen({ session_id })).toMatchObject({ exact: false, title: "kept" });

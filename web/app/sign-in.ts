@@ -18,7 +18,7 @@ const EXPIRED = "Your session has expired. Sign in again.";
 const INVALID = "This ticket is invalid, used or expired. Run `reins open` for a new one.";
 
 /**
- * Who uses this page.
+ * The user of this page.
  *
  *   asking ──cookie, ticket──▶ inside ──401 of any request, stream or socket──▶ outside
  *      └──neither──▶ outside ──ticket──▶ asking …        inside ──another ticket──▶ inside, as its user
@@ -34,7 +34,7 @@ export class SignIn {
     this.#createClient = createClient;
   }
 
-  /** By the ticket of an address, or by the cookie of before. A ticket that does not work signs nobody out. */
+  /** By the ticket of an address, or by the cookie of before. A ticket that does not work signs no user out. */
   async enter(taken?: TakenTicket): Promise<void> {
     this.#attempts += 1;
     const attempt = this.#attempts;
@@ -62,7 +62,7 @@ export class SignIn {
     this.view.set({ kind: "inside", app });
   }
 
-  /** Only who is inside can be signed out; a client of before may still hear of its own end. */
+  /** Only the current client signs out; an earlier one may still hear of its own end. */
   #expire(visit: AbortController): void {
     if (visit !== this.#visit || visit.signal.aborted) return;
     visit.abort();

@@ -14,7 +14,7 @@ export function takeTicket(): TakenTicket | undefined {
   return found;
 }
 
-/** What an address with a ticket says, and the address without it. */
+/** The ticket and the target of an address, and the address without them. */
 export function readTicket(hash: string): (TakenTicket & { readonly hash: string }) | undefined {
   if (!hash.startsWith(START)) return undefined;
   const [ticket = "", to = ""] = hash.slice(START.length).split("&to=", 2);

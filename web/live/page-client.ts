@@ -8,7 +8,7 @@ export function createPageClient(onUnauthenticated: () => void): Client {
   return createClient({ url: `${url.origin}${url.pathname}`, page: true, onUnauthenticated });
 }
 
-/** What went wrong, for people. The words of a server stay as they are: they may begin with an identifier. */
+/** An error in words for people. The words of a server stay as they are: they may begin with an identifier. */
 export function sayFault(error: unknown): string {
   return revealHidden(wordsOf(error), "prose");
 }

@@ -48,7 +48,7 @@ const FIRST = [
   "a[href], button:enabled:not([data-tone=danger])",
 ];
 
-/** What a dialog is about, not its close button; the text itself where it has no control. */
+/** Focuses a control in the body, not the close button; the body itself where it has no control. */
 function focusFirst(body: HTMLElement | null): void {
   const control = FIRST.map((kind) => body?.querySelector<HTMLElement>(kind)).find(Boolean);
   (control ?? body)?.focus();

@@ -277,7 +277,7 @@ describe("an agent session as its events tell it", () => {
         expect(fold.conversation.openCalls).toEqual([]);
         expect(fold.conversation.answer).toBeUndefined();
         expect(fold.snapshot(PLACE)).toMatchObject({
-          // What waits is taken up at once; a turn that a crash ended holds nothing back.
+          // Waiting messages are taken up at once; a turn that a crash ended holds none back.
           activity: fold.waitingMessages.length > 0 ? "running" : "idle",
           turn_id: null,
           approvals: [],

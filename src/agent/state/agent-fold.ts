@@ -40,11 +40,11 @@ export class AgentFold {
   turn_id: string | undefined;
   /** The last worker that had begun ended in the middle of something. */
   isCut = false;
-  /** The last turn was stopped: by a person, an error or a limit. What waits then waits for the next message. */
+  /** The last turn was stopped: by a person, an error or a limit. Waiting messages then wait for the next one. */
   isHeld = false;
   /** How often its worker crashed since a turn last ended by itself. */
   crashes = 0;
-  /** Of the newest life: it has said who it is. One that never got there has changed nothing. */
+  /** The newest life has said who it is. One that never got there has changed nothing. */
   #hasBegun = true;
   agent = "";
   model = "";
@@ -182,7 +182,7 @@ export class AgentFold {
     }
   }
 
-  /** Only the next life ends a turn that is cut, and what a crash has stopped nobody meant to stop. */
+  /** Only the next life ends a turn that is cut. A crash stops a turn without intent, so it holds no message. */
   #endTurn({ reason }: AgentEventOf<"turn.ended">): void {
     this.turn_id = undefined;
     this.isHeld = reason !== "done" && !this.isCut;

@@ -22,7 +22,7 @@ const LOOKS = 50;
 const LOOK_MS = 200;
 const LAST_WORDS_BYTES = 4000;
 
-/** What a worker takes over from the process that starts it. */
+/** The settings that a worker takes over from the process that starts it. */
 export type Launcher = Pick<Caller, "env" | "umask" | "open_files">;
 
 interface Asker {

@@ -10,7 +10,7 @@ export type NumberedLink = readonly [number: number, id: string, address: string
 /** A screen with its scrollback full of links, as a listing of files prints them. */
 const LINKS = 4096;
 const LINK_CHARS = 512 * 1024;
-/** Of one address; the page opens none that is longer. */
+/** The longest address; the page opens none that is longer. */
 const ADDRESS_CHARS = 4096;
 
 /** The links that cells refer to by a number. The ones that were opened longest ago are forgotten first. */
@@ -62,7 +62,7 @@ export class LinkTable {
   }
 }
 
-/** What an OSC 8 says: a link, `undefined` for the end of one, `"unknown"` for what is neither. */
+/** The meaning of an OSC 8: a link, `undefined` for the end of one, `"unknown"` for neither. */
 export function parseLink(payload: string): Link | undefined | "unknown" {
   const end = payload.indexOf(";");
   if (end < 0) return "unknown";
@@ -73,7 +73,7 @@ export function parseLink(payload: string): Link | undefined | "unknown" {
   return { id: named?.slice("id=".length) ?? "", address };
 }
 
-/** What follows is the link's text; without a link, the end of one. */
+/** The sequence before the link's text; without a link, the end of one. */
 export function encodeLink(link: Link | undefined): string {
   if (link === undefined) return "\x1b]8;;\x1b\\";
   return `\x1b]8;${link.id === "" ? "" : `id=${link.id}`};${link.address}\x1b\\`;

@@ -184,7 +184,7 @@ function stateOf({ dropped, isAtRest, pendingBytes, opening }: SequenceFilter) {
   return { dropped, isAtRest, pendingBytes, opening };
 }
 
-/** What an emulator makes of it: how much of an aborted string it got before has no effect. */
+/** The state of an emulator behind it: how much of an aborted string it got before has no effect. */
 function effectOf(stream: Uint8Array): unknown {
   const terminal = new headless.Terminal({
     cols: 30,

@@ -26,7 +26,7 @@ export class RemovedWorkspaces {
     this.#ids.add(workspaceId);
   }
 
-  /** Of every session that changes. */
+  /** Called with every session that changes. */
   check(session: Session): void {
     if (!this.#ids.has(session.workspace_id) || !isLive(session)) return;
     void this.#close(session);

@@ -8,7 +8,7 @@ import { checkLength, type Part, typeBy } from "./typing.ts";
 export interface DoorTyping extends Typed {
   /** As the bytes are, without a look at what the program knows. */
   readonly isRaw?: boolean | undefined;
-  /** What is typed twice under it is applied once. */
+  /** Input that is sent twice under this id is applied once. */
   readonly input_id?: string | undefined;
   readonly takeover?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -79,7 +79,7 @@ async function findParts(door: Door, session: Typable, typed: DoorTyping): Promi
   return encode("modes" in screen ? screen.modes : PLAIN);
 }
 
-/** What reads from a pipe reads lines, and knows no keys. */
+/** A program that reads from a pipe reads lines, and knows no keys. */
 function pipeParts({ text, keys, enter }: DoorTyping): Part[] {
   if (keys.length > 0)
     throw new Fault(

@@ -2,7 +2,7 @@ import { encodeKey, type KeyModes } from "./keys.ts";
 import { encodePaste, encodeTyped } from "./typed-text.ts";
 import type { Part } from "./typing.ts";
 
-/** What a program has asked of its terminal that changes how text and keys reach it. */
+/** The modes that a program has set in its terminal and that change how text and keys reach it. */
 export type Modes = KeyModes & { readonly bracketed_paste: boolean };
 
 export const PLAIN: Modes = { application_cursor: false, bracketed_paste: false };

@@ -80,7 +80,7 @@ export async function typeParts(typist: Typist, parts: readonly Part[]): Promise
   );
 }
 
-/** What typing needs of a session, in this process or behind a server. */
+/** The calls that typing needs of a session, in this process or behind a server. */
 export interface Hands {
   /** Where its output ends now. */
   tail(): number | Promise<number>;

@@ -10,7 +10,7 @@ export function writeFacts(session: Session): string {
   const facts: readonly (readonly [string, string | null])[] = [
     ["Session", session_id],
     ["Kind", session.kind],
-    // Of an agent it is how its worker was started, which says nothing about it.
+    // An agent's argv is how its worker was started, which says nothing about the agent.
     ["Command", session.kind === "agent" ? null : session.argv.join(" ")],
     ["Work dir", session.work_dir],
     ["Created", session.created_at],

@@ -14,7 +14,7 @@ export interface Patterns extends Disposable {
 
 /** One pattern of one wait. */
 export interface PatternSearch {
-  /** Of the text that is searched at once: less for a large pattern. */
+  /** The size of the text that is searched at once: less for a large pattern. */
   readonly windowBytes: number;
   /** The first match that begins at or behind `from`; what is before is only context. Places are in bytes. */
   find(text: PatternText, signal?: AbortSignal): Promise<PatternHit | undefined>;
@@ -32,10 +32,10 @@ export interface PatternHit {
   readonly text: string;
 }
 
-/** Of one search, at most: characters times the steps of the pattern. About a tenth of a second. */
+/** The most of one search: characters times the steps of the pattern. About a tenth of a second. */
 const SEARCH_STEPS = 8 * 1024 * 1024;
 const LEAST_WINDOW_BYTES = 8 * 1024;
-/** What a search usually takes. */
+/** The usual speed of a search. */
 const BYTES_PER_MS = 50_000;
 
 /** Loads nothing yet: the engine comes with the first pattern. */

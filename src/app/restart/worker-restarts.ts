@@ -15,7 +15,7 @@ export interface WorkerRestartsDeps {
   readonly agents: Pick<Agents, "views" | "lives" | "launching">;
   readonly clock: Clock;
   readonly log: Logger;
-  /** What a worker that this process starts by itself is started with. */
+  /** The settings of a worker that this process starts by itself. */
   readonly launcher: Launcher;
 }
 
@@ -41,7 +41,7 @@ type Verdict =
  *
  *   crashed, messages wait → pause by the number of crashes → `lives.ensure` → its first turn takes them up
  *
- * The number of crashes stands in the session's log, so several processes, and those that come later, share the limit.
+ * The number of crashes is in the session's log, so several processes, and those that come later, share the limit.
  */
 export class WorkerRestarts implements Disposable {
   readonly #deps: WorkerRestartsDeps;
@@ -73,7 +73,7 @@ export class WorkerRestarts implements Disposable {
     this.#runs.set(session_id, run);
   }
 
-  /** What has begun is finished, and no pause is waited for any more: for a process that is about to end. */
+  /** Finishes restarts that have begun, and waits for no further pause: for a process that is about to end. */
   async settle(): Promise<void> {
     this.#ending.abort();
     await Promise.all([...this.#runs.values()].map(({ done }) => done));

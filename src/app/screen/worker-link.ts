@@ -7,7 +7,7 @@ import type { FromWorker, ScreenAnswer, ScreenRequest, ToWorker } from "./reques
 
 /** Requests under way; a further one is refused. */
 const REQUESTS = 256;
-/** Of the process's heap; cells are outside of it and are bounded by the cache. */
+/** The process's heap; cells are outside of it and are bounded by the cache. */
 const HEAP_MIB = 512;
 /** Without a sign of life while it draws; it gives one every second. */
 const STUCK_MS = 30_000;
@@ -109,7 +109,7 @@ export class WorkerLink implements AsyncDisposable {
     this.#child.ref();
     this.#child.channel?.ref();
     this.#watch(this.#child);
-    // What cannot be sent any more is answered by its end.
+    // The end of the process answers a request that cannot be sent any more.
     this.#child.send(message, () => undefined);
   }
 
@@ -199,7 +199,7 @@ export class WorkerLink implements AsyncDisposable {
   }
 }
 
-/** Of its environment only where our own process keeps compiled code: with it, it starts in a third of the time. */
+/** The process's only variable names our folder of compiled code: with it, it starts in a third of the time. */
 function compileCache(): NodeJS.ProcessEnv {
   const folder = getCompileCacheDir();
   // Node adds a folder for its version by itself.

@@ -104,7 +104,7 @@ export class ChatStore implements Disposable {
   }
 }
 
-/** What can be typed with a slash to the agent that speaks now. */
+/** The slash commands of the agent that speaks now. */
 export function commandsOf({ agents, agent }: ChatState): readonly Command[] {
   return listCommands(agents.find(({ name }) => name === agent)?.commands ?? {});
 }

@@ -42,7 +42,7 @@ export interface Typing {
 export interface Situation {
   readonly question: Question | undefined;
   readonly isRunning: boolean;
-  /** What can be typed with a slash. */
+  /** The slash commands. */
   readonly commands: readonly Command[];
   /** Somebody who only watches. */
   readonly isViewer: boolean;

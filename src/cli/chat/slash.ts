@@ -1,7 +1,7 @@
 /** A command that is typed with a slash. */
 export interface Command {
   readonly name: string;
-  /** What may follow the name; empty for nothing. */
+  /** The words that may follow the name; empty for none. */
   readonly takes: string;
   readonly meaning: string;
 }

@@ -65,7 +65,7 @@ export async function openRemoteClient(
   return { ...client, attach: refuseSocket, terminals: refuseSocket };
 }
 
-/** Whether anything answers there comes first: only a server that wants a token is told that there is none. */
+/** Whether a server answers comes first: a missing token is reported only for a server that wants one. */
 async function openTarget(url: URL): Promise<Client> {
   const { createClient } = await import("#client/client.ts");
   try {

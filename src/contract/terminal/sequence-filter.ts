@@ -63,7 +63,7 @@ export class SequenceFilter {
     return this.#state === states.privateString ? "private" : "dcs";
   }
 
-  /** What brings another terminal to where this one is: inside a string that is being left out. */
+  /** The bytes that bring another terminal to where this one is: inside a string that is being left out. */
   get opening(): string {
     const { dropped } = this;
     return dropped === undefined ? "" : openings[dropped];
@@ -184,7 +184,7 @@ interface Character {
   readonly length: number;
 }
 
-/** What of one input goes on to the emulator. */
+/** The part of one input that reaches the emulator. */
 class Pass {
   readonly #input: Uint8Array;
   readonly #parts: Uint8Array[] = [];

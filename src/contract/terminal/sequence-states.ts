@@ -44,7 +44,7 @@ const rows: readonly Row[] = [
   [states.dcsPayload, states.dcsPayload, states.dcsPayload, states.dcsPayload, states.dcsPayload],
 ];
 
-/** What introduces a sequence: behind an ESC, and as a single C1 character. */
+/** The characters that introduce a sequence: behind an ESC, and as a single C1 character. */
 const introducers: readonly (readonly [final: string, c1: number, state: number])[] = [
   ["P", 0x90, states.dcsEntry],
   ["X", 0x98, privateString],

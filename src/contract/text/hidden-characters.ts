@@ -43,7 +43,7 @@ const IN_PROSE = [
   "\\p{Script=Mongolian}[\\u180B-\\u180D\\u180F]",
 ].join("|");
 
-/** What is legitimate is matched first, so that nothing in it counts as hidden. */
+/** Legitimate text is matched first, so that nothing in it counts as hidden. */
 const patterns: Readonly<Record<Reading, RegExp>> = {
   decision: new RegExp(`${EVERYWHERE}|(${HIDDEN})`, "gv"),
   prose: new RegExp(`${IN_PROSE}|${EVERYWHERE}|(${HIDDEN})`, "gv"),

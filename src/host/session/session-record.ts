@@ -45,7 +45,7 @@ export const SessionRecord = z.object({
   state: SessionState,
   process: z.object({ pid: z.int(), start_time: z.int(), boot_id: z.string() }).nullable(),
   limit_mark: z.int().nullable(),
-  /** Of the boot that the mark is of; absent in what an older host wrote. */
+  /** The boot that the mark belongs to; absent in records of an older host. */
   boot_id: z.string().optional(),
   tail: z.int(),
   first_offset: z.int(),
@@ -92,7 +92,7 @@ export type ReadRecord =
   | { readonly ok: true; readonly record: SessionRecord }
   | { readonly ok: false; readonly problem: string };
 
-/** A record that is missing, torn or newer is said, not thrown: it must not stop the others. */
+/** A record that is missing, torn or newer is reported, not thrown: it must not stop the others. */
 export function readRecord(dir: string): ReadRecord {
   try {
     const parsed = SessionRecord.safeParse(

@@ -218,7 +218,7 @@ function watchSilence(
   onSilent: () => Promise<void>,
 ): Disposable {
   const check = () => {
-    // Its end is told by an event of its own.
+    // An event of its own reports its end.
     if (socket.destroyed) return;
     if (isBusy()) timer.refresh();
     else void onSilent();

@@ -40,7 +40,7 @@ export function createEncoding(replayEnd: number): FrameEncoding {
 
 /**
  * `offset` is that of the first byte, and of history the one behind the last byte: clients of that API keep it and come
- * back with it. Bytes that are no text are also there as they were: `data` alone cannot hold them.
+ * back with it. Bytes that are not text are also there as they were: `data` alone cannot hold them.
  */
 function encode({ channel, offset: first }: Run, bytes: Buffer, isReplay: boolean): Buffer {
   const type = isReplay ? "replay" : channelName(channel);

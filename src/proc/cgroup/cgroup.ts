@@ -161,7 +161,7 @@ function listFolder(folder: string): readonly string[] {
   }
 }
 
-/** Of the cgroup and of those that a member has made inside of it. */
+/** The processes of the cgroup and of those that a member has made inside of it. */
 function readPids(folder: string): readonly number[] {
   const own = readLines(join(folder, "cgroup.procs"))
     .filter((line) => line !== "")

@@ -123,10 +123,10 @@ function describeSockets(raw: ReturnType<typeof defineCalls>) {
   };
 }
 
-/** Who may read this process's memory and environment. */
+/** Access of other processes to this one's memory and environment. */
 function describeMemory(raw: ReturnType<typeof defineCalls>) {
   return {
-    /** Nobody but root may trace us or read our memory and environment. */
+    /** Only root may trace us or read our memory and environment. */
     forbidDump: () => check(raw.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl"),
     isDumpable: () => raw.prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) !== 0,
     /** Overwrites a variable's value where it is, before it is removed: /proc/PID/environ shows that place. */

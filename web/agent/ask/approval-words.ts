@@ -7,7 +7,7 @@ import { wholeIndex } from "#web/agent/talk/fold.ts";
 const PATH_CHARS = 80;
 const VERBS: Readonly<Record<string, string>> = { edit_file: "Edit", write_file: "Write" };
 
-/** What is asked, as a question; hidden characters are still in it. */
+/** The title of an approval, as a question; hidden characters are still in it. */
 export function titleOf({ kind, tool, input }: PendingApproval): string {
   if (kind !== "tool") return "Continue?";
   if (tool === undefined) return "Use a tool?";
@@ -18,14 +18,14 @@ export function titleOf({ kind, tool, input }: PendingApproval): string {
   return `${verb} ${shorten(path)}?`;
 }
 
-/** Of the button that allows this tool from now on. */
+/** The label of the button that allows this tool from now on. */
 export function allowToolWords({ tool }: PendingApproval): string {
   return tool === undefined
     ? "Always allow this tool"
     : `Always allow ${shorten(revealHidden(tool, "decision"))}`;
 }
 
-/** Of a path its end says most. */
+/** Keeps the end of a path, which says most. */
 function shorten(text: string): string {
   if (text.length <= PATH_CHARS) return text;
   return `…${text.slice(wholeIndex(text, text.length - PATH_CHARS))}`;

@@ -2,7 +2,7 @@ import { type RefObject, useCallback, useLayoutEffect, useState } from "react";
 
 /** A pixel of rounding is not a line of text. */
 const SLACK_PX = 1;
-/** Of the visible part, so that the last line stays in view. */
+/** Share of the visible part, so that the last line stays in view. */
 const PAGE = 0.75;
 
 export interface Reach {

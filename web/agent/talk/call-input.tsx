@@ -12,7 +12,7 @@ interface CallInputProps {
   readonly isFolded?: boolean;
 }
 
-/** What a call is to do. */
+/** The input of a call. */
 export const CallInput = memo(function CallInput({
   tool,
   input,

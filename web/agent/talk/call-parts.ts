@@ -21,7 +21,7 @@ export function partsOf(tool: string, input: unknown): readonly CallPart[] {
   return Object.keys(rest).length === 0 ? parts : [...parts, jsonPart("Other arguments", rest)];
 }
 
-/** What the lines of a change do not show. */
+/** The arguments that the lines of a change do not show. */
 function restOf(tool: string, { path: _, ...named }: Record<string, unknown>): object {
   if (tool === "write_file") {
     const { content: __, ...rest } = named;

@@ -1,7 +1,7 @@
-/** Of a folded text: what is shown of its beginning and of its end. */
+/** The parts of a folded text that are shown: its beginning and its end. */
 const HEAD = { lines: 24, chars: 2000 };
 const TAIL = { lines: 12, chars: 1000 };
-/** Of one line. */
+/** The longest line, and the parts that are shown of a longer one. */
 const LINE_CHARS = 1000;
 const LINE_HEAD_CHARS = 500;
 const LINE_TAIL_CHARS = 300;

@@ -44,7 +44,7 @@ export class Glances {
       const { glances } = await this.#client.call("session.glances", { session_ids }, { signal });
       this.#keep(due, glances);
     } catch (error) {
-      // The page says elsewhere that the server is away; a later round asks again.
+      // The page says elsewhere that the server is away; a later round retries.
       if (error instanceof Fault) this.#notBefore = this.#now() + retryAfterOf(error);
     } finally {
       this.#isAsking = false;

@@ -35,7 +35,7 @@ export function StartForm(props: StartFormProps) {
   );
 }
 
-/** What a person fills in first: the message to an agent, else the first field. */
+/** The field that a person fills in first: the message to an agent, else the first one. */
 function findFirst(form: HTMLFormElement | null): HTMLElement | null | undefined {
   return form?.querySelector("textarea") ?? form?.querySelector("input:not([type=radio]), select");
 }

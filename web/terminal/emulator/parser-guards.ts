@@ -62,7 +62,7 @@ const COUNT_MOST = 10_000;
 const LINK_CHARS = 4096;
 /** At a time; those of lines that have scrolled away do not count. */
 const LINKS_MOST = 4096;
-/** Of one cell: more of them are not text, but take room. */
+/** The most combining characters of one cell: more of them are not text, but take room. */
 const COMBINED_CHARS = 64;
 const COUNTED = ["L", "M", "S", "T", "I", "Z", "b", "@", "P", "X"] as const;
 
