@@ -25,7 +25,7 @@ function hostOf(leased: TestHost | { readonly host: TestHost }): TestHost {
   return "host" in leased ? leased.host : leased;
 }
 
-/** Ends and removes every session, and looks whether any is left, in the host's list or on disk. */
+/** Ends and removes every session until the host lists none. */
 async function removeSessions({ client }: TestHost): Promise<void> {
   for (let page = 0; page < PAGES; page += 1) {
     const { sessions } = await client.call("session.list", {});
