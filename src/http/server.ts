@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
 import type { Gateway } from "#app/gateway.ts";
@@ -212,9 +212,13 @@ function badRequest(error: unknown): Fault {
   return new Fault("invalid_request", `this is no request that can be answered: ${why}`);
 }
 
-/** Bytes that are no HTTP. */
+/**
+ * Bytes that are no HTTP. A connection without any byte has made no request: clients open such spare ones, and would take
+ * an answer to it for the answer to the request that they send next.
+ */
 function refuseClient(error: Error, socket: Duplex, requestId: string): void {
-  if (errnoOf(error) === "ECONNRESET" || !socket.writable) {
+  const isUnused = socket instanceof Socket && socket.bytesRead === 0;
+  if (isUnused || errnoOf(error) === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
   }

@@ -353,3 +353,16 @@ test("a request that never ends is given up, its connection closed", async () =>
   }
   expect(await impatient.get("server.health", {})).toMatchObject({ status: "ok" });
 });
+
+test("a connection that never sends anything is closed without an answer", async () => {
+  await using impatient = await openTestGateway({ patience: { requestMs: 200 } });
+  const { hostname, port } = new URL(impatient.url);
+  const socket = connect(Number(port), hostname);
+  let text = "";
+  socket.on("data", (bytes) => {
+    text += bytes.toString();
+  });
+  socket.on("error", () => undefined);
+  await waitFor("the end of the connection", () => socket.closed);
+  expect(text).toBe("");
+});
