@@ -36,6 +36,6 @@ test("a view of an agent on a server outlives the server, and nothing is lost or
   const refused = await reins.run(["attach", "--remote", url]);
   expect([refused.code, refused.stderr]).toEqual([
     12,
-    expect.stringContaining("it needs a terminal"),
+    expect.stringContaining("needs a terminal"),
   ]);
 });

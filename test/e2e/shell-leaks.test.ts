@@ -9,8 +9,9 @@ test("runs and starts that fail leave descriptors, files and processes as before
     runs: repeats({ few: 20, full: 60 }),
   });
   expect(wrong).toEqual([]);
-  // Others use the folder for temporary files too.
-  const { temporary: _before, ...held } = before;
-  const { temporary: _after, ...left } = after;
+  // Other tests use the folder for temporary files too, and close what they had open in this process.
+  const { temporary: _before, own_descriptors: most, ...held } = before;
+  const { temporary: _after, own_descriptors, ...left } = after;
   expect(left).toEqual(held);
+  expect(own_descriptors).toBeLessThanOrEqual(most);
 });

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
+import { isDead, parseStat } from "#proc/identity.ts";
 
 /** Pids of live processes (no zombies) whose command line contains the text. Looked up in /proc, from outside. */
 export function findProcesses(text: string): number[] {
@@ -14,9 +15,10 @@ export function findProcesses(text: string): number[] {
     );
 }
 
+/** A killed process is a zombie while its other threads still end, and holds its files until then. */
 export function isAlive(pid: number): boolean {
-  const state = /^\d+ \(.*\) (\S)/s.exec(readProc(pid, "stat"))?.[1];
-  return state !== undefined && state !== "Z" && state !== "X";
+  const stat = parseStat(readProc(pid, "stat"));
+  return stat !== undefined && !isDead(stat);
 }
 
 /** Whether a process has a handler for a signal; Node itself has one for INT and TERM from the start. */
