@@ -157,6 +157,8 @@ function environment(path: string, home: string): NodeJS.ProcessEnv {
     PATH: `${bin}:${process.env.PATH ?? ""}`,
     HOME: user,
     REINS_HOME: home,
+    // An ordinary user looks into the processes of its tests; see caller-home.ts.
+    REINS_DUMPABLE: "1",
   };
 }
 
