@@ -1,9 +1,12 @@
+import { writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestGateway, type TestGateway } from "#test/harness/gateway.ts";
 import { leaseForFile } from "#test/harness/lease.ts";
 import { findProcesses } from "#test/harness/processes.ts";
+import { openTempDir } from "#test/harness/temp-dir.ts";
 
 /** For the tests that need no gateway of their own. */
 const leaseGateway = leaseForFile(() => openTestGateway());
@@ -143,14 +146,17 @@ test("a lifetime ends the whole tree, and the stream says why", async () => {
 
 test("a grandchild that keeps stdout does not delay the exit, and is not hurt", async () => {
   await using gateway = await leaseGateway();
+  using dir = openTempDir();
+  const gate = join(dir.path, "gate");
   const { session_id } = await gateway.get("session.create", {
     kind: "command",
-    command: "(sleep 0.3; echo late) & echo hi",
+    command: `(until [ -e ${gate} ]; do sleep 0.05; done; echo late) & echo hi`,
   });
   await using socket = await gateway.attach(session_id, "?since=0");
   expect(await socket.frame("exit")).toMatchObject({ exit_code: 0, tail: 3 });
   await socket.ended();
   expect(socket.output().toString()).toBe("hi\n");
+  writeFileSync(gate, "");
   await waitFor("what it prints later is kept", async () => {
     const response = await gateway.fetch(`/v1/sessions/${session_id}/output?since=3&wait_ms=5000`);
     return (await response.text()) === "late\n";
