@@ -5,6 +5,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -85,6 +86,28 @@ test("what had exited stays exited, with its code, and becomes final", async () 
     final: true,
   });
 });
+
+test.each(["when it had just ended", "when all of its output had come"])(
+  "an agent whose host died %s, before the events told of it, ends there as its record says",
+  async (when) => {
+    await using host = openTestSessions();
+    const { session, child } = await host.open({ kind: "agent", argv: ["agent"] });
+    child.print('{"type":"turn.started"}\n');
+    const path = join(session.dir, "events", "0000000000000000");
+    const before = readFileSync(path);
+    child.exit({ exit_code: 137, signal: "SIGKILL" });
+    if (when.includes("output")) child.finish();
+    truncateSync(path, before.length);
+    const ends = { type: "session.exited", state: { kind: "exited", signal: "SIGKILL" } };
+    // The next host writes it, and the one after that finds it.
+    for (let hosts = 0; hosts < 2; hosts += 1) {
+      const { sessions: next } = await host.reopen();
+      const types = readEvents(next.get(session.id)).map(({ type }) => type);
+      expect(types).toEqual(["session.opened", "turn.started", "session.exited"]);
+      expect(readEvents(next.get(session.id)).at(-1)).toMatchObject(ends);
+    }
+  },
+);
 
 test("a torn record is left alone and named; the others open", async () => {
   await using host = openTestSessions();

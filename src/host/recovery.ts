@@ -5,8 +5,11 @@ import type { Logger } from "#base/logger.ts";
 import { channels } from "#contract/channels.ts";
 import type { SessionEvent } from "#contract/events.ts";
 import { SessionId } from "#contract/ids.ts";
+import { isCrashed } from "#contract/session.ts";
 import { readRecord, type SessionRecord, writeRecord } from "#host/session/session-record.ts";
 import { isLive, transition } from "#host/session/transition.ts";
+import { type LogFiles, openLogFiles } from "#log/log-files.ts";
+import { endOf } from "#log/log-source.ts";
 import { openLogWriter } from "#log/log-writer.ts";
 import type { Leftover } from "#proc/child.ts";
 
@@ -44,12 +47,13 @@ export function recoverSessions(
       continue;
     }
     const { record } = read;
-    if (isSettled(record)) {
+    const hasEnd = isLive(record.state) ? false : findEnd(dir, record, deps);
+    if (isSettled(record) && hasEnd) {
       records.push(record);
       continue;
     }
     leftovers.push(leftoverOf(record));
-    records.push(settle(dir, record, deps));
+    records.push(settle(dir, { record, hasEnd }, deps));
   }
   return { records, leftovers, unreadable };
 }
@@ -68,12 +72,18 @@ function isSettled({ state }: SessionRecord): boolean {
   return !isLive(state) && (state.kind !== "exited" || state.final);
 }
 
+interface Left {
+  readonly record: SessionRecord;
+  /** Its events say that it ended. */
+  readonly hasEnd: boolean;
+}
+
 /** The files know how far the log goes; the record was last written long before. */
-function settle(dir: string, record: SessionRecord, deps: RecoveryDeps): SessionRecord {
+function settle(dir: string, { record, hasEnd }: Left, deps: RecoveryDeps): SessionRecord {
   const { clock, log } = deps;
   const state = transition(record.state, { kind: "host_died" });
   const at = new Date(clock.now()).toISOString();
-  if (isLive(record.state))
+  if (!hasEnd)
     appendEnd(dir, { type: "session.exited", at, session_id: record.session_id, state }, deps);
   const output = measure(join(dir, "output"), deps);
   const events = measure(join(dir, "events"), deps);
@@ -94,6 +104,48 @@ function settle(dir: string, record: SessionRecord, deps: RecoveryDeps): Session
     log.warn("the end of a session could not be written to its record", { dir, error });
   }
   return settled;
+}
+
+/** Behind the end of a session come at most a few lines about those who look at it. */
+const END_WITHIN_BYTES = 256 * 1024;
+const MILESTONES = ["session.opened", "session.resumed", "session.exited"];
+
+/**
+ * Whether the events tell of the end that the record tells of. The record comes first, and a host may die before the
+ * other is written: then the agent would look as if it was still at work, and what waits for it would wait forever.
+ * Of what has been settled before, only a crashed agent can be in that state.
+ */
+function findEnd(dir: string, record: SessionRecord, { log }: RecoveryDeps): boolean {
+  if (isSettled(record) && !isCrashed(record)) return true;
+  try {
+    using events = openLogFiles(join(dir, "events"));
+    const types = readLast(events, END_WITHIN_BYTES).split("\n").map(typeOf);
+    return types.findLast((type) => MILESTONES.includes(type)) === "session.exited";
+  } catch (error) {
+    log.warn("the events of a session cannot be read", { dir, error });
+    return true;
+  }
+}
+
+function readLast(files: LogFiles, most: number): string {
+  const tail = files.tail();
+  const pieces: Buffer[] = [];
+  for (let next = Math.max(files.first(), tail - most); next < tail; ) {
+    const chunk = files.read(next, { limit: most, tail });
+    if (chunk === undefined) break;
+    if (chunk.kind === "bytes") pieces.push(Buffer.from(chunk.bytes));
+    next = endOf(chunk);
+  }
+  return Buffer.concat(pieces).toString("utf8");
+}
+
+/** Empty for half a line. */
+function typeOf(line: string): string {
+  try {
+    return String(JSON.parse(line).type);
+  } catch {
+    return "";
+  }
 }
 
 /** On a line of its own: the host may have died in the middle of one. */
