@@ -17,8 +17,8 @@ export interface RunAgentOptions {
   readonly open: (init: WorkerInput<"init">) => Promise<Agent>;
   /** From now on nothing is taken in: who asks asks the next life. */
   readonly isLeaving: () => boolean;
-  /** Called whenever a request has been answered or the agent has changed: a moment to think of parking. */
-  readonly settled: (agent: Agent) => void;
+  /** Called whenever a request behind the first one has been answered: a moment to think of parking. */
+  readonly answered: () => void;
 }
 
 type Reply = Omit<WorkerReply, "type" | "id">;
@@ -48,7 +48,7 @@ export async function runAgent(options: RunAgentOptions): Promise<Agent | undefi
     const running = ask(agent, type, body).then((answer) => {
       reply(id, answer);
       pending.delete(running);
-      if (agent !== undefined) options.settled(agent);
+      options.answered();
     });
     pending.add(running);
   }
@@ -63,7 +63,7 @@ interface Asked {
 }
 
 async function begin(
-  { open, settled }: RunAgentOptions,
+  { open }: RunAgentOptions,
   { type, body }: Asked,
   reply: (answer: Reply) => void,
 ): Promise<Agent | undefined> {
@@ -71,7 +71,6 @@ async function begin(
     if (type !== "init") throw new Fault("conflict", "the first request must be init");
     const agent = await open(parseRequest(workerRequests.init.input, body));
     reply({ result: { life: agent.fold.life, agent: agent.fold.agent } });
-    settled(agent);
     return agent;
   } catch (error) {
     reply({ error: describe(asFault(error)) });

@@ -3,8 +3,16 @@ import { expect, test } from "vitest";
 import { ManualClock } from "#base/manual-clock.ts";
 import { limits } from "#contract/limits.ts";
 import { waitFor } from "#test/harness/eventually.ts";
+import { scripted } from "#test/harness/runtimes.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
-import { runWorker } from "./agent.ts";
+import { FIRST_REQUEST_MS, runWorker } from "./agent.ts";
+
+const PARK_AFTER_MS = 1000;
+
+const specIn = (folder: string) => ({
+  ...{ yaml: scripted([{ text: "Yes.", repeat: true }]), name: "t", agent: "root" },
+  ...{ base_dir: folder, work_dir: folder },
+});
 
 /** A worker that nobody has told anything yet. */
 function startWorker(dataDir: string, signal: AbortSignal) {
@@ -17,7 +25,7 @@ function startWorker(dataDir: string, signal: AbortSignal) {
     command: ["reins"],
     env: {},
     umask: 0o077,
-    parkAfterMs: 1000,
+    parkAfterMs: PARK_AFTER_MS,
   });
   return { stdin, stdout, stderr, clock, ended };
 }
@@ -43,4 +51,20 @@ test("a worker whose stdin breaks says why and ends as one that is alone", async
   stdin.destroy(new Error("it broke"));
   expect(await ended).toBe(1);
   expect(String(stderr.read())).toContain("it broke");
+});
+
+test("a worker parks when it has nothing to do, but not before its first request came or ought to have come", async () => {
+  for (const isAsked of [true, false]) {
+    using dir = openTempDir();
+    const { stdin, stdout, clock, ended } = startWorker(dir.path, new AbortController().signal);
+    const ask = async (id: string, request: object) => {
+      stdin.write(`${JSON.stringify({ id, ...request })}\n`);
+      await waitFor("the answer", () => String(stdout.read() ?? "").includes(`"id":"${id}"`));
+    };
+    await ask("init_1", { type: "init", keys: {}, spec: specIn(dir.path) });
+    clock.advance(PARK_AFTER_MS);
+    if (isAsked) await ask("req_1", { type: "toolsets" });
+    clock.advance(isAsked ? PARK_AFTER_MS : FIRST_REQUEST_MS);
+    expect(await ended).toBe(0);
+  }
 });

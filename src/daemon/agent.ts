@@ -79,7 +79,7 @@ export async function runWorker(options: WorkerOptions): Promise<number> {
   const input = readLines(options.stdin);
   void runAgent({
     ...{ input, output, open, isLeaving: () => isLeaving },
-    settled: () => idle.touch(),
+    answered: () => idle.noteRequest(),
   })
     .catch((error: unknown) => log.error("its requests cannot be read", { error }))
     .finally(() => end("alone"));
@@ -116,10 +116,14 @@ interface Parking {
   readonly giveUp: () => void;
 }
 
+/** How long a worker stays for its first request: it was started in order to be asked, however soon it may park later. */
+export const FIRST_REQUEST_MS = 10_000;
+
 /** Asks an agent that has been quiet for a while whether it may go. */
 class IdleWatch implements Disposable {
   readonly #parking: Parking;
   #agent: Agent | undefined;
+  #wasAsked = false;
   #timer: Disposable | undefined;
 
   constructor(parking: Parking) {
@@ -132,12 +136,18 @@ class IdleWatch implements Disposable {
     this.touch();
   }
 
+  /** A request was answered: it has done what it was started for. */
+  noteRequest(): void {
+    this.#wasAsked = true;
+    this.touch();
+  }
+
   touch(): void {
     if (this.#agent === undefined) return;
     this.#timer?.[Symbol.dispose]();
     const { clock, ms, park } = this.#parking;
     if (ms === 0) return;
-    this.#timer = clock.timer(ms, () => {
+    this.#timer = clock.timer(this.#wasAsked ? ms : Math.max(ms, FIRST_REQUEST_MS), () => {
       if (this.#agent?.canPark === true) park();
       else this.touch();
     });
