@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { createSecureContext } from "node:tls";
@@ -10,7 +10,8 @@ import { findOwnPackage } from "#base/own-package.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { openDataDir } from "#host/data-dir.ts";
-import { findHost, openHost } from "#host/start-host.ts";
+import type { HostClient } from "#host/socket/client.ts";
+import { findHost, openHost, type StartOptions } from "#host/start-host.ts";
 import type { AnswerMcp } from "#http/mcp.ts";
 import { createPage } from "#http/page/page.ts";
 import { type HttpServer, type HttpServerOptions, openHttpServer } from "#http/server.ts";
@@ -64,7 +65,7 @@ export async function openGatewayDaemon(options: GatewayOptions): Promise<Gatewa
   const gateway = stack.use(
     openGateway({
       store,
-      openHost: () => openHost({ dataDir: dir.path, command, env }),
+      openHost: () => openOwnHost({ dataDir: dir.path, command, env }),
       findHost: () => findHost(dir),
       dataDir: dir.path,
       sessionsFolder: dir.sessions,
@@ -116,6 +117,17 @@ export async function openGatewayDaemon(options: GatewayOptions): Promise<Gatewa
     createTicket: () => createTicket(gateway, secret),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** A host that starts makes its data directory; one that was removed while this gateway ran stays removed. */
+async function openOwnHost(options: StartOptions): Promise<HostClient> {
+  const { dataDir } = options;
+  if (existsSync(dataDir)) return await openHost(options);
+  throw new Fault(
+    "host_unavailable",
+    `the data directory ${dataDir} was removed; start the server again to begin with an empty one`,
+    { details: { data_dir: dataDir } },
+  );
 }
 
 async function createTicket(gateway: Gateway, secret: string): Promise<string> {

@@ -19,9 +19,10 @@ import {
 } from "#host/upgrade/take-over.ts";
 import { createUpgrade } from "#host/upgrade/upgrade.ts";
 import { ownVersions, type ProgramVersions } from "#host/upgrade/versions.ts";
+import { type LogIo, nodeIo } from "#log/log-io.ts";
 import { isMemoryGuarded } from "#proc/guard-memory.ts";
 import { type OpenSpawner, openSpawner, tryPlatform } from "#proc/spawner.ts";
-import { watchFile } from "./data-dir-watch.ts";
+import { rememberFile, watchFile } from "./data-dir-watch.ts";
 import { goBack } from "./go-back.ts";
 import { IdleExit } from "./idle-exit.ts";
 
@@ -110,7 +111,8 @@ async function openHostDaemon(options: HostOptions): Promise<HostDaemon> {
   const spawner = stack.use(opened.spawner);
   const cap = sessionCap();
   const shared = { folder: dir.sessions, clock: systemClock, log, spawner };
-  const sessions = new Sessions({ ...shared, live_cap: cap });
+  const logIo = createOwnIo(rememberFile(dir.lock));
+  const sessions = new Sessions({ ...shared, live_cap: cap, logIo });
   if (handOver !== undefined) {
     sessions.adopt(handOver.sessions, passedMs(handOver));
     removeHandOver(dir.path);
@@ -160,6 +162,20 @@ function openIdleExit({ idleMs }: HostOptions, sessions: Sessions, expired: () =
   sessions.changes.on(update);
   update();
   return idle;
+}
+
+/**
+ * Logs that were removed are made again, but not together with a data directory that was removed or is another host's
+ * by now. Every file of a log begins with its folder.
+ */
+function createOwnIo(isOurs: () => boolean): LogIo {
+  return {
+    ...nodeIo,
+    mkdirSync: (path, options) => {
+      if (!isOurs()) throw Object.assign(new Error(`ENOENT: ${REMOVED}`), { code: "ENOENT" });
+      return nodeIo.mkdirSync(path, options);
+    },
+  };
 }
 
 function watchRemoval(

@@ -33,7 +33,7 @@ export interface SessionsDeps {
   readonly spawner: Spawner;
   readonly live_cap: number;
   readonly retainBytes?: number;
-  /** How logs are written; for tests of a disk that fails. */
+  /** How logs are written; absent = as the disk has it. */
   readonly logIo?: LogIo;
   readonly keep?: RetentionLimits;
 }

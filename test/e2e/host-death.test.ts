@@ -6,6 +6,7 @@ import { locateDataDir } from "#host/data-dir.ts";
 import { openHost } from "#host/start-host.ts";
 import { callerEnvironment } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
+import { openGatewayProcess } from "#test/harness/gateway-process.ts";
 import { openTestHost } from "#test/harness/host.ts";
 import { binPath } from "#test/harness/packaged.ts";
 import { findProcesses, isAlive } from "#test/harness/processes.ts";
@@ -152,6 +153,23 @@ test("a host whose data directory is removed ends its sessions, says why, and le
   expect(findProcesses(`sleep ${marker}`)).toEqual([]);
   expect(existsSync(locateDataDir(dataDir).socket)).toBe(true);
   expect((await next.client.call("host.health", {})).pid).toBe(next.pid);
+});
+
+test("a data directory that was removed is not made again, neither by the host that ran in it nor by a gateway", async () => {
+  using temp = openTempDir();
+  const dataDir = join(temp.path, "home");
+  await using host = await openTestHost({ dataDir });
+  await using gateway = await openGatewayProcess({ dataDir, env: { HOME: temp.path } });
+  const request = { command: "echo one; cat", stdin: true } as const;
+  const { session_id } = await host.create(request);
+  using watch = await host.client.watch(session_id);
+  await watch.until(({ tail }) => tail > 0);
+  rmSync(dataDir, { recursive: true });
+  await host.client.closed;
+  await waitFor("the host to end", () => !isAlive(host.pid));
+  const { status, body } = await gateway.door.call("session.get", { session_id });
+  expect([status, body.error?.code]).toEqual([503, "host_unavailable"]);
+  expect(existsSync(dataDir)).toBe(false);
 });
 
 test("an error that nobody expected is contained and shows in health", async () => {
