@@ -64,7 +64,7 @@ test("a gateway restarts a worker that was killed while messages wait, and they 
 test("a gateway that starts restarts what crashed while none ran, the host's own death included", async () => {
   await using host = await openTestHost();
   const { dataDir } = host;
-  const first = await openGatewayProcess({ dataDir });
+  await using first = await openGatewayProcess({ dataDir });
   const token = readFileSync(join(dataDir, "token"), "utf8").trim();
   const backend = openRemoteBackend(createClient({ url: first.door.url, token }));
   const create = async () => {

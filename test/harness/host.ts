@@ -9,9 +9,12 @@ import type { Session } from "#contract/session.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { connectHost, type HostClient } from "#host/socket/client.ts";
 import type { HostCreate } from "#host/socket/methods.ts";
+import { joinHost } from "#host/start-host.ts";
 import type { LogChunk } from "#log/log-source.ts";
 import { anyPlaces, callerEnvironment, createTestCaller } from "./caller.ts";
+import { waitFor } from "./eventually.ts";
 import { binPath } from "./packaged.ts";
+import { isAlive } from "./processes.ts";
 import { openTempDir } from "./temp-dir.ts";
 
 export interface TestHost extends AsyncDisposable {
@@ -58,6 +61,8 @@ export async function openTestHost(setting: HostSetting = {}): Promise<TestHost>
   stack.defer(async () => {
     child.kill("SIGTERM");
     await exited;
+    // What another process started here would write into a directory that is about to be removed.
+    if (setting.dataDir === undefined) await endHostOf(dataDir);
   });
   const [line] = (await Promise.race([
     once(createInterface(child.stdout), "line"),
@@ -85,6 +90,15 @@ export async function openTestHost(setting: HostSetting = {}): Promise<TestHost>
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** Ends the host of a data directory, if there is one, and waits for its end. */
+export async function endHostOf(dataDir: string): Promise<void> {
+  using host = await joinHost(dataDir);
+  if (host === undefined) return;
+  await host.call("host.shutdown", {});
+  await host.closed;
+  await waitFor("the host to have gone", () => !isAlive(host.hello.pid));
 }
 
 function createSession(client: HostClient, request: Partial<HostCreate>): Promise<Session> {
