@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { type AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
 import type { Gateway } from "#app/gateway.ts";
@@ -217,7 +217,7 @@ function badRequest(error: unknown): Fault {
  * an answer to it for the answer to the request that they send next.
  */
 function refuseClient(error: Error, socket: Duplex, requestId: string): void {
-  const isUnused = socket instanceof Socket && socket.bytesRead === 0;
+  const isUnused = "bytesRead" in socket && socket.bytesRead === 0;
   if (isUnused || errnoOf(error) === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
