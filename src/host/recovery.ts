@@ -113,7 +113,7 @@ const MILESTONES = ["session.opened", "session.resumed", "session.exited"];
 /**
  * Whether the events tell of the end that the record tells of. The record comes first, and a host may die before the
  * other is written: then the agent would look as if it was still at work, and what waits for it would wait forever.
- * Of what has been settled before, only a crashed agent can be in that state.
+ * Among sessions that were settled before, only a crashed agent can be in that state.
  */
 function findEnd(dir: string, record: SessionRecord, { log }: RecoveryDeps): boolean {
   if (isSettled(record) && !isCrashed(record)) return true;

@@ -34,8 +34,5 @@ test("a view of an agent on a server outlives the server, and nothing is lost or
   pane.enter("/detach");
   await pane.shows(back);
   const refused = await reins.run(["attach", "--remote", url]);
-  expect([refused.code, refused.stderr]).toEqual([
-    12,
-    expect.stringContaining("needs a terminal"),
-  ]);
+  expect([refused.code, refused.stderr]).toEqual([12, expect.stringContaining("needs a terminal")]);
 });

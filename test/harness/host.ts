@@ -61,7 +61,7 @@ export async function openTestHost(setting: HostSetting = {}): Promise<TestHost>
   stack.defer(async () => {
     child.kill("SIGTERM");
     await exited;
-    // What another process started here would write into a directory that is about to be removed.
+    // A host that another process started here would write into a directory that is about to be removed.
     if (setting.dataDir === undefined) await endHostOf(dataDir);
   });
   const [line] = (await Promise.race([
