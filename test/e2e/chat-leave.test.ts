@@ -6,6 +6,7 @@ import { waitFor } from "#test/harness/eventually.ts";
 import { keepReins } from "#test/harness/kept-reins.ts";
 import { isAlive } from "#test/harness/processes.ts";
 import type { Reins } from "#test/harness/reins.ts";
+import { rows } from "#test/harness/repeats.ts";
 import type { Pane } from "#test/harness/terminal-screen.ts";
 
 const { lease } = keepReins();
@@ -17,15 +18,29 @@ interface Way {
   readonly leave: (reins: Reins, pane: Pane) => unknown;
   readonly code: number;
   readonly says: RegExp;
+  /** Leaves by the same steps as another one. */
+  readonly isTwin?: true;
 }
 
 const BACK = /reins: left; (ses_\w+) goes on, and reins attach \1\s+comes back/;
 
 const ways: readonly Way[] = [
   { name: "Ctrl-D", leave: (_reins, pane) => pane.press("C-d"), code: 0, says: BACK },
-  { name: "/detach", leave: (_reins, pane) => pane.enter("/detach"), code: 0, says: BACK },
+  {
+    name: "/detach",
+    leave: (_reins, pane) => pane.enter("/detach"),
+    code: 0,
+    says: BACK,
+    isTwin: true,
+  },
   { name: "SIGTERM", leave: (_reins, pane) => signal(pane, "SIGTERM"), code: 143, says: BACK },
-  { name: "SIGHUP", leave: (_reins, pane) => signal(pane, "SIGHUP"), code: 129, says: BACK },
+  {
+    name: "SIGHUP",
+    leave: (_reins, pane) => signal(pane, "SIGHUP"),
+    code: 129,
+    says: BACK,
+    isTwin: true,
+  },
   {
     name: "a mistake of ours",
     leave: (_reins, pane) => signal(pane, "SIGUSR2"),
@@ -50,29 +65,32 @@ const ways: readonly Way[] = [
 const MISTAKE = 'process.on("SIGUSR2", () => { throw new Error("a mistake"); });';
 
 describe("a terminal that showed the chat view", () => {
-  test.each(ways)("is as it was after $name", async ({ leave, code, says }) => {
-    await using reins = await lease();
-    using chat = await openChatPane(reins);
-    const { pane } = chat;
-    const mistake = join(reins.path, "mistake.mjs");
-    writeFileSync(mistake, MISTAKE);
-    pane.enter("stty -g > before");
-    pane.enter(`NODE_OPTIONS='--import=${mistake}' reins run team.yaml; echo "code=$?"`);
-    await pane.shows(/^ready \|/m);
-    pane.enter("speak slowly");
-    await pane.shows(WORKS);
-    await leave(reins, pane);
-    await pane.shows(`code=${code}`);
-    await pane.shows(says);
-    pane.enter("stty -g > after; echo compared");
-    await pane.shows(/^compared/m);
-    const read = (name: string) => readFileSync(join(reins.path, name), "utf8");
-    expect(read("after")).toBe(read("before"));
-    expect(pane.modes()).toMatchObject({ cursor: true, alternate: false });
-    // Marked it would be, if anybody had asked for that.
-    pane.paste("echo pasted as it is");
-    expect(await pane.shows("echo pasted as it is")).not.toContain("200~");
-  });
+  test.each(rows({ few: ways.filter(({ isTwin }) => !isTwin), full: ways }))(
+    "is as it was after $name",
+    async ({ leave, code, says }) => {
+      await using reins = await lease();
+      using chat = await openChatPane(reins);
+      const { pane } = chat;
+      const mistake = join(reins.path, "mistake.mjs");
+      writeFileSync(mistake, MISTAKE);
+      pane.enter("stty -g > before");
+      pane.enter(`NODE_OPTIONS='--import=${mistake}' reins run team.yaml; echo "code=$?"`);
+      await pane.shows(/^ready \|/m);
+      pane.enter("speak slowly");
+      await pane.shows(WORKS);
+      await leave(reins, pane);
+      await pane.shows(`code=${code}`);
+      await pane.shows(says);
+      pane.enter("stty -g > after; echo compared");
+      await pane.shows(/^compared/m);
+      const read = (name: string) => readFileSync(join(reins.path, name), "utf8");
+      expect(read("after")).toBe(read("before"));
+      expect(pane.modes()).toMatchObject({ cursor: true, alternate: false });
+      // Marked it would be, if anybody had asked for that.
+      pane.paste("echo pasted as it is");
+      expect(await pane.shows("echo pasted as it is")).not.toContain("200~");
+    },
+  );
 });
 
 test("closing the window leaves the turn running, and attaching brings it back", async () => {

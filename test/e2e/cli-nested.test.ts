@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
 import { isAlive } from "#test/harness/processes.ts";
 import { type ListedSession, openReins, type Reins } from "#test/harness/reins.ts";
+import { rows } from "#test/harness/repeats.ts";
 
 /** A terminal in which `reins run` starts another session, of this data directory if it is not the same one. */
 async function nest(reins: Reins, command: string, home = reins.home): Promise<string> {
@@ -29,7 +30,7 @@ test.concurrent("closing the outer session leaves the host and the inner one ali
   expect(await reins.hostPid()).toBe(pid);
 });
 
-test.concurrent.each(["run", "run --detach"])(
+test.concurrent.each(rows({ few: ["run --detach"], full: ["run", "run --detach"] }))(
   "a second host, started inside a session by %s, outlives that session",
   async (command) => {
     await using outside = await openReins();

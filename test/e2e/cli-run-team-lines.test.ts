@@ -73,34 +73,3 @@ test("a line is a turn; approvals and questions are answered in place", async ()
   const agents = (await reins.sessions()).filter(({ kind }) => kind === "agent");
   expect(agents).toMatchObject([{ state: { kind: "running" } }]);
 });
-
-test("Ctrl-C interrupts the turn and not the conversation; who leaves comes back", async () => {
-  await using reins = await lease();
-  writeFileSync(join(reins.path, "team.yaml"), TEAM);
-  await using mcp = await openStdioMcp(reins);
-  const { terminal_id } = await mcp.call("terminal_open", {
-    command: `${PLAIN} reins run team.yaml`,
-  });
-  const person = sitAt(mcp, terminal_id);
-  await person.sees("Be welcome.\n>");
-  await person.presses("ctrl+c");
-  await person.sees("Ctrl-D leaves");
-  await person.types("think for ever");
-  await person.presses("ctrl+c");
-  await person.sees("the turn was interrupted");
-  await person.types("please write");
-  await person.sees("[a]ll from now on:");
-  // The question stays open.
-  await person.presses("ctrl+d");
-  expect(await person.ended()).toMatchObject({ state: { kind: "exited", exit_code: 0 } });
-  const agent = (await reins.sessions()).find(({ kind }) => kind === "agent");
-  const back = await mcp.call("terminal_open", {
-    command: `${PLAIN} reins run --session ${agent?.session_id}`,
-  });
-  const again = sitAt(mcp, back.terminal_id);
-  await again.sees("[a]ll from now on:");
-  await again.types("y");
-  expect(await again.sees("It is written.")).not.toContain("Be welcome.");
-  await again.presses("ctrl+d");
-  expect(await again.ended()).toMatchObject({ state: { kind: "exited", exit_code: 0 } });
-});

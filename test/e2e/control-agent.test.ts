@@ -1,16 +1,21 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import {
   type Control,
   eventLines,
+  keepControls,
   LONG_MS,
-  openControl,
   SLOW_MS,
+  type Way,
   waitForEvent,
 } from "#test/harness/control.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { succeed } from "#test/harness/reins.ts";
+import { rows } from "#test/harness/repeats.ts";
+
+const controlOf = keepControls();
+const ways = rows<Way>({ few: ["local"], full: ["local", "remote"] });
 
 const isType = (type: string) => (event: Record<string, unknown>) => event.type === type;
 
@@ -23,13 +28,12 @@ async function waitForEvents(
   await waitFor(`${count} of ${type}`, () => found() === count, { timeout: LONG_MS });
 }
 
+/** What differs between a host and a server does so in these. */
 describe.each(["local", "remote"] as const)("an agent, %s", { timeout: SLOW_MS }, (way) => {
-  // One for all: each test has an agent of its own.
   let control: Control;
   beforeAll(async () => {
-    control = await openControl(way);
+    control = await controlOf(way);
   });
-  afterAll(async () => await control[Symbol.asyncDispose]());
 
   test("send begins a turn, steers the one that runs and queues what comes next", async () => {
     const { run, reins } = control;
@@ -94,6 +98,13 @@ describe.each(["local", "remote"] as const)("an agent, %s", { timeout: SLOW_MS }
     const pretty = await control.run("watch", "--pretty", id);
     expect(pretty.stdout).toMatch(/^\d\d:\d\d:\d\d message\.user +Begin\.$/m);
     expect(pretty.stdout).not.toMatch(/delta|\u2028/);
+  });
+});
+
+describe.each(ways)("an agent, %s", { timeout: SLOW_MS }, (way) => {
+  let control: Control;
+  beforeAll(async () => {
+    control = await controlOf(way);
   });
 
   test("Ctrl-C leaves a watch with 0, and --since goes on where another ended", async () => {
@@ -222,7 +233,7 @@ describe.each(["local", "remote"] as const)("an agent, %s", { timeout: SLOW_MS }
 test(
   "commands for processes and terminals say what an agent takes instead",
   async () => {
-    await using control = await openControl("local");
+    const control = await controlOf("local");
     const id = await control.agent();
     const late = await control.run("wait", "--timeout", "1s", id);
     expect(late).toMatchObject({ code: 124, stderr: expect.stringContaining(`${id} goes on`) });

@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Control, eventLines, openControl, SLOW_MS } from "#test/harness/control.ts";
+import { type Control, eventLines, openControl, SLOW_MS, type Way } from "#test/harness/control.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { startProto } from "#test/harness/proto.ts";
 import { succeed } from "#test/harness/reins.ts";
+import { rows } from "#test/harness/repeats.ts";
 import { runProgram } from "#test/harness/run-program.ts";
 
 /** All of them JSON, and none as JSON.stringify would write it. */
@@ -33,55 +34,54 @@ async function openOddSession({ reins, agent, logOf }: Control) {
   return { id, log: eventLines(spelled) };
 }
 
-describe.each(["local", "remote"] as const)(
-  "a line of the log, %s",
-  { timeout: SLOW_MS },
-  (way) => {
-    test("a watch and a program get it byte for byte, however it is spelled", async () => {
-      await using control = await openControl(way);
-      const { reins, where } = control;
-      const { id, log } = await openOddSession(control);
-      const watching = reins.start(["watch", id, ...where]);
-      await watching.says(`${log.at(-1)}\n`);
-      watching.child.kill("SIGINT");
-      expect(await watching.ended).toMatchObject({ code: 0, stdout: `${log.join("\n")}\n` });
-      const proto = await startProto(reins, ["--to", id, "--since", "0", ...where]);
-      await proto.running.says(`"event":${log.at(-1)},"next":`);
-      proto.running.child.stdin?.end();
-      const { code, stdout } = await proto.running.ended;
-      expect(code).toBe(0);
-      const events = stdout
-        .split("\n")
-        .map((line) => /^\{"type":"event","event":(.*),"next":\d+\}$/.exec(line)?.[1]);
-      expect(events.filter((event) => event !== undefined)).toEqual(log);
-    });
+/** A server reads the same log as this machine does, so it stands for both. */
+const ways = rows<Way>({ few: ["remote"], full: ["local", "remote"] });
 
-    test("watch | jq gives each event as soon as it is there", async () => {
-      await using control = await openControl(way);
-      const { reins, where } = control;
-      const id = await control.agent();
-      const words = [id, ...where].join(" ");
-      writeFileSync(join(reins.path, "types"), "");
-      const piped = runProgram(
-        ["sh", "-c", `reins watch ${words} | jq --unbuffered -r .type > types`],
-        {
-          cwd: reins.path,
-          env: reins.env,
-        },
-      );
-      const types = () => readFileSync(join(reins.path, "types"), "utf8").trimEnd().split("\n");
-      await waitFor("jq has read", () => types().includes("session.title"), { timeout: 30_000 });
-      succeed(await control.run("send", "turn left", "--to", id));
-      await waitFor(
-        "jq has read more",
-        () => types().filter((type) => type === "turn.ended").length === 2,
-        {
-          timeout: 30_000,
-        },
-      );
-      succeed(await control.run("close", id));
-      expect(await piped).toMatchObject({ code: 0 });
-      expect(types()).toEqual(eventLines(control.logOf(id)).map((line) => JSON.parse(line).type));
-    });
-  },
-);
+describe.each(ways)("a line of the log, %s", { timeout: SLOW_MS }, (way) => {
+  test("a watch and a program get it byte for byte, however it is spelled", async () => {
+    await using control = await openControl(way);
+    const { reins, where } = control;
+    const { id, log } = await openOddSession(control);
+    const watching = reins.start(["watch", id, ...where]);
+    await watching.says(`${log.at(-1)}\n`);
+    watching.child.kill("SIGINT");
+    expect(await watching.ended).toMatchObject({ code: 0, stdout: `${log.join("\n")}\n` });
+    const proto = await startProto(reins, ["--to", id, "--since", "0", ...where]);
+    await proto.running.says(`"event":${log.at(-1)},"next":`);
+    proto.running.child.stdin?.end();
+    const { code, stdout } = await proto.running.ended;
+    expect(code).toBe(0);
+    const events = stdout
+      .split("\n")
+      .map((line) => /^\{"type":"event","event":(.*),"next":\d+\}$/.exec(line)?.[1]);
+    expect(events.filter((event) => event !== undefined)).toEqual(log);
+  });
+
+  test("watch | jq gives each event as soon as it is there", async () => {
+    await using control = await openControl(way);
+    const { reins, where } = control;
+    const id = await control.agent();
+    const words = [id, ...where].join(" ");
+    writeFileSync(join(reins.path, "types"), "");
+    const piped = runProgram(
+      ["sh", "-c", `reins watch ${words} | jq --unbuffered -r .type > types`],
+      {
+        cwd: reins.path,
+        env: reins.env,
+      },
+    );
+    const types = () => readFileSync(join(reins.path, "types"), "utf8").trimEnd().split("\n");
+    await waitFor("jq has read", () => types().includes("session.title"), { timeout: 30_000 });
+    succeed(await control.run("send", "turn left", "--to", id));
+    await waitFor(
+      "jq has read more",
+      () => types().filter((type) => type === "turn.ended").length === 2,
+      {
+        timeout: 30_000,
+      },
+    );
+    succeed(await control.run("close", id));
+    expect(await piped).toMatchObject({ code: 0 });
+    expect(types()).toEqual(eventLines(control.logOf(id)).map((line) => JSON.parse(line).type));
+  });
+});

@@ -1,23 +1,25 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Control, openControl, SLOW_MS } from "#test/harness/control.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { type Control, keepControls, SLOW_MS, type Way } from "#test/harness/control.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { succeed } from "#test/harness/reins.ts";
+import { rows } from "#test/harness/repeats.ts";
 
+const controlOf = keepControls();
+const ways = rows<Way>({ few: ["local"], full: ["local", "remote"] });
 const screenAgent = fileURLToPath(new URL("../harness/screen-agent.ts", import.meta.url));
 
+/** What differs between a host and a server does so in these. */
 describe.each(["local", "remote"] as const)(
   "a terminal or a command, %s",
   { timeout: SLOW_MS },
   (way) => {
-    // One for all: each test has a session of its own.
     let control: Control;
     beforeAll(async () => {
-      control = await openControl(way);
+      control = await controlOf(way);
     });
-    afterAll(async () => await control[Symbol.asyncDispose]());
 
     test("send types, wait hears, screen shows", async () => {
       const { run, reins } = control;
@@ -57,35 +59,6 @@ describe.each(["local", "remote"] as const)(
       expect(succeed(await run("logs", "--to", id)).replaceAll("\r", "")).toBe("got:one two\nab\n");
     });
 
-    test("send submits to a full-screen agent, and presses keys by name", async () => {
-      const { run, reins } = control;
-      const id = await reins.detach(["--tty", "--", process.execPath, screenAgent]);
-      succeed(await run("wait", "--text", "╰──", id));
-      succeed(await run("send", "Fix the tests.", "--to", id));
-      const answer = "you wrote 1 lines, the last is Fix the tests.";
-      succeed(await run("wait", "--text", answer, id));
-      succeed(await run("send", "one\ntwo", "--key", "enter", "--to", id));
-      succeed(await run("wait", "--text", "you wrote 2 lines, the last is two", id));
-      const refused = await run("send", "--key", "down,entre", "--to", id);
-      expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/"entre".*pageup/s) });
-      succeed(await run("send", "--key", "ctrl+c", "--to", id));
-      expect((await run("wait", "--for", "exit", id)).code).toBe(0);
-    });
-
-    test("a wait that nothing ends is over in time, and the session goes on", async () => {
-      const id = await control.reins.detach(["--no-tty", "--", "sleep", "600"]);
-      const late = await control.run("wait", "--text", "x", "--timeout", "200ms", "--json", id);
-      expect(late.code).toBe(124);
-      expect(JSON.parse(late.stdout)).toMatchObject({ matched: false, ended: false });
-      expect((await control.run("wait", "--for", "exit", "--timeout", "0", id)).code).toBe(124);
-      expect(await control.run("wait", "--for", "needs-answer", id)).toMatchObject({ code: 12 });
-      const closed = await control.run("close", "--to", id, "--json");
-      expect(JSON.parse(closed.stdout)).toMatchObject({
-        session_id: id,
-        state: { kind: "exited" },
-      });
-    });
-
     test("logs has both channels, from an offset, and follows to the end", async () => {
       const { run, reins, where } = control;
       const script = "echo out; echo err >&2; until [ -e go ]; do sleep 0.05; done; echo last";
@@ -108,49 +81,85 @@ describe.each(["local", "remote"] as const)(
         { type: "exit", exit_code: 0, tail: 13 },
       ]);
     });
-
-    test("an exported asciicast is one, and so are the others what they say", async () => {
-      const { run, reins } = control;
-      const say =
-        "printf 'h\\303\\251 \\033[1mbold\\033[0m\\n'; seq 200; printf '\\303'; sleep 0.1; printf '\\251\\377\\n'";
-      const id = await reins.detach(["--tty", "--title", 'A "title"', "--", "sh", "-c", say]);
-      expect((await run("wait", "--for", "exit", id)).code).toBe(0);
-      const file = join(reins.path, "demo.cast");
-      const saved = await run("export", "--format", "asciicast", "-o", file, id);
-      expect(saved).toMatchObject({
-        code: 0,
-        stdout: "",
-        stderr: expect.stringContaining("demo.cast"),
-      });
-      const cast = readFileSync(file, "utf8");
-      expect(checkCast(cast)).toMatchObject({
-        version: 2,
-        width: 80,
-        height: 24,
-        title: 'A "title"',
-      });
-      const printed = cast
-        .trimEnd()
-        .split("\n")
-        .slice(1)
-        .map((line) => JSON.parse(line)[2])
-        .join("");
-      expect(printed).toContain("hé \u001b[1mbold\u001b[0m\r\n1\r\n2\r\n");
-      expect(printed).toContain("200\r\né\ufffd\r\n");
-      expect(readdirSync(reins.path).filter((name) => name.includes("part"))).toEqual([]);
-      expect(succeed(await run("export", id))).toMatch(/^hé bold\n1\n2\n/);
-      expect(JSON.parse(succeed(await run("export", "-f", "json", id)))).toHaveProperty("session");
-      expect(succeed(await run("export", "-f", "markdown", id))).toContain("hé bold");
-      expect(await run("export", "-f", "gif", id)).toMatchObject({ code: 2, stdout: "" });
-      const nowhere = join(reins.path, "no", "where.txt");
-      expect(await run("export", "-o", nowhere, id)).toMatchObject({ code: 2, stdout: "" });
-      expect(succeed(await run("export", "-o", "/dev/null", id))).toBe("");
-    });
   },
 );
 
+describe.each(ways)("a terminal or a command, %s", { timeout: SLOW_MS }, (way) => {
+  let control: Control;
+  beforeAll(async () => {
+    control = await controlOf(way);
+  });
+
+  test("send submits to a full-screen agent, and presses keys by name", async () => {
+    const { run, reins } = control;
+    const id = await reins.detach(["--tty", "--", process.execPath, screenAgent]);
+    succeed(await run("wait", "--text", "╰──", id));
+    succeed(await run("send", "Fix the tests.", "--to", id));
+    const answer = "you wrote 1 lines, the last is Fix the tests.";
+    succeed(await run("wait", "--text", answer, id));
+    succeed(await run("send", "one\ntwo", "--key", "enter", "--to", id));
+    succeed(await run("wait", "--text", "you wrote 2 lines, the last is two", id));
+    const refused = await run("send", "--key", "down,entre", "--to", id);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/"entre".*pageup/s) });
+    succeed(await run("send", "--key", "ctrl+c", "--to", id));
+    expect((await run("wait", "--for", "exit", id)).code).toBe(0);
+  });
+
+  test("a wait that nothing ends is over in time, and the session goes on", async () => {
+    const id = await control.reins.detach(["--no-tty", "--", "sleep", "600"]);
+    const late = await control.run("wait", "--text", "x", "--timeout", "200ms", "--json", id);
+    expect(late.code).toBe(124);
+    expect(JSON.parse(late.stdout)).toMatchObject({ matched: false, ended: false });
+    expect((await control.run("wait", "--for", "exit", "--timeout", "0", id)).code).toBe(124);
+    expect(await control.run("wait", "--for", "needs-answer", id)).toMatchObject({ code: 12 });
+    const closed = await control.run("close", "--to", id, "--json");
+    expect(JSON.parse(closed.stdout)).toMatchObject({
+      session_id: id,
+      state: { kind: "exited" },
+    });
+  });
+
+  test("an exported asciicast is one, and so are the others what they say", async () => {
+    const { run, reins } = control;
+    const say =
+      "printf 'h\\303\\251 \\033[1mbold\\033[0m\\n'; seq 200; printf '\\303'; sleep 0.1; printf '\\251\\377\\n'";
+    const id = await reins.detach(["--tty", "--title", 'A "title"', "--", "sh", "-c", say]);
+    expect((await run("wait", "--for", "exit", id)).code).toBe(0);
+    const file = join(reins.path, "demo.cast");
+    const saved = await run("export", "--format", "asciicast", "-o", file, id);
+    expect(saved).toMatchObject({
+      code: 0,
+      stdout: "",
+      stderr: expect.stringContaining("demo.cast"),
+    });
+    const cast = readFileSync(file, "utf8");
+    expect(checkCast(cast)).toMatchObject({
+      version: 2,
+      width: 80,
+      height: 24,
+      title: 'A "title"',
+    });
+    const printed = cast
+      .trimEnd()
+      .split("\n")
+      .slice(1)
+      .map((line) => JSON.parse(line)[2])
+      .join("");
+    expect(printed).toContain("hé \u001b[1mbold\u001b[0m\r\n1\r\n2\r\n");
+    expect(printed).toContain("200\r\né\ufffd\r\n");
+    expect(readdirSync(reins.path).filter((name) => name.includes("part"))).toEqual([]);
+    expect(succeed(await run("export", id))).toMatch(/^hé bold\n1\n2\n/);
+    expect(JSON.parse(succeed(await run("export", "-f", "json", id)))).toHaveProperty("session");
+    expect(succeed(await run("export", "-f", "markdown", id))).toContain("hé bold");
+    expect(await run("export", "-f", "gif", id)).toMatchObject({ code: 2, stdout: "" });
+    const nowhere = join(reins.path, "no", "where.txt");
+    expect(await run("export", "-o", nowhere, id)).toMatchObject({ code: 2, stdout: "" });
+    expect(succeed(await run("export", "-o", "/dev/null", id))).toBe("");
+  });
+});
+
 test("a long export says how far it is, beside the data, and leaves no half when it is interrupted", async () => {
-  await using control = await openControl("local");
+  const control = await controlOf("local");
   const { run, reins } = control;
   const id = await reins.detach([
     "--no-tty",
@@ -174,7 +183,7 @@ test("a long export says how far it is, beside the data, and leaves no half when
 });
 
 test("who does not control a terminal types into it by taking over", async () => {
-  await using control = await openControl("local");
+  const control = await controlOf("local");
   const { run, reins } = control;
   const id = await reins.detach(["--tty", "--", "cat"]);
   // A script that pretends to be a person at a terminal.

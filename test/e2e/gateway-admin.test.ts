@@ -339,7 +339,7 @@ describe("a server that", () => {
     await visit(20);
     const before = await settle(60);
     const host = countDescriptors(served.host.pid);
-    await visit(repeats({ few: 40, full: 500 }));
+    await visit(repeats({ few: 20, full: 500 }));
     await settle(before);
     const session = await waitFor("nobody watches", async () => {
       const found = await served.get("session.get", { session_id });

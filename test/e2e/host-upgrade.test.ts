@@ -14,10 +14,11 @@ import type { HostUpgrade } from "#host/socket/methods.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestGateway } from "#test/harness/gateway.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";
-import { openOtherVersion } from "#test/harness/other-version.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
+import { type Edit, openOtherVersion } from "#test/harness/other-version.ts";
 import { binPath } from "#test/harness/packaged.ts";
 import { findProcesses, isAlive } from "#test/harness/processes.ts";
-import { repeats } from "#test/harness/repeats.ts";
+import { repeats, rows } from "#test/harness/repeats.ts";
 import { type RunResult, runProgram } from "#test/harness/run-program.ts";
 import { collect, eventsOf, inline, say, scripted } from "#test/harness/runtimes.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
@@ -27,6 +28,9 @@ const LONG_MS = 180_000;
 const ROUNDS = repeats({ few: 2, full: 5 });
 const FLOW_BYTES = repeats({ few: 4, full: 20 }) * 1024 * 1024;
 const LINE_BYTES = 64;
+
+/** Upgraded again and again, it is always the same host. */
+const lease = leaseForFile(openTestHost);
 
 const OWN = [process.execPath, binPath];
 
@@ -155,7 +159,7 @@ describe("across an upgrade", () => {
   test("an end in the very middle of it is seen, with its code and its last words", {
     timeout: LONG_MS,
   }, async () => {
-    await using host = await openTestHost();
+    await using host = await lease();
     const file = join(host.dataDir, "handover.json");
     const wait = `while [ ! -e '${file}' ]; do sleep 0.01; done`;
     const command = await host.create({
@@ -177,7 +181,7 @@ describe("across an upgrade", () => {
   test("input that was taken and not read yet arrives whole, and once", {
     timeout: LONG_MS,
   }, async () => {
-    await using host = await openTestHost();
+    await using host = await lease();
     const go = join(host.dataDir, "go");
     const wait = `while [ ! -e '${go}' ]; do sleep 0.05; done`;
     const piped = await host.create({ command: `${wait}; sha256sum`, stdin: true });
@@ -208,7 +212,7 @@ describe("across an upgrade", () => {
   test("who holds control keeps it, and who lost it does not get it back", {
     timeout: LONG_MS,
   }, async () => {
-    await using host = await openTestHost();
+    await using host = await lease();
     const { session_id } = await host.create({ kind: "terminal", argv: ["/bin/cat"] });
     const attach = (viewer: string, takeover = false) =>
       host.client.call("session.attach", { session_id, viewer, role: "controller", takeover });
@@ -235,7 +239,7 @@ describe("across an upgrade", () => {
   test("what a session has started is still its own, and ends with it", {
     timeout: LONG_MS,
   }, async () => {
-    await using host = await openTestHost();
+    await using host = await lease();
     const mark = `7${process.pid}${Date.now() % 100_000}`;
     const hidden = `setsid env -i sleep ${mark} & sleep ${mark} &`;
     const command = `${hidden} sleep ${mark}`;
@@ -261,7 +265,7 @@ describe("across an upgrade", () => {
   });
 
   test("no descriptor of a session is in a child of another", { timeout: LONG_MS }, async () => {
-    await using host = await openTestHost();
+    await using host = await lease();
     await host.create({ kind: "terminal", argv: ["/bin/cat"] });
     await host.create({ argv: ["/bin/cat"], stdin: true });
     const kept = keptOnExec(host.pid);
@@ -274,7 +278,7 @@ describe("across an upgrade", () => {
   });
 
   test("timers go on from where they were", { timeout: LONG_MS }, async () => {
-    await using host = await openTestHost();
+    await using host = await lease();
     const { session_id } = await host.create({ argv: ["/bin/sleep", "1000"], lifetime_ms: 1500 });
     await upgrade(host);
     const { state } = await waitFor("its time is over", async () => {
@@ -315,9 +319,40 @@ describe("across an upgrade", () => {
   });
 });
 
+type Broken = readonly [title: string, edits: readonly Edit[], sentence: string];
+/** Before it has the place, and after. */
+const BROKEN: readonly Broken[] = [
+  [
+    "cannot be started",
+    [{ file: "bin/reins.mjs", from: "await start();", to: "throw new Error('broken');" }],
+    "broken",
+  ],
+  [
+    "does not know this hand-over",
+    [{ file: "src/host/upgrade/hand-over.ts", from: "= [HAND_OVER_VERSION]", to: "= [99]" }],
+    "reins 9.9.9 cannot read a hand-over of version 1",
+  ],
+  [
+    "is older than the data",
+    [{ file: "src/host/data-dir.ts", from: "DATA_FORMAT = 1", to: "DATA_FORMAT = 0" }],
+    "was written by a newer Reins",
+  ],
+  [
+    "fails once it has the place, which it gives back,",
+    [
+      {
+        file: "src/host/upgrade/hand-over.ts",
+        from: "const parsed = HandOver.safeParse(content);",
+        to: 'throw new Error("a mistake");',
+      },
+    ],
+    "has come back",
+  ],
+];
+
 describe("another version", () => {
   test("takes over by reins host upgrade, and says so", { timeout: LONG_MS }, async () => {
-    await using host = await openTestHost();
+    await using host = await lease();
     using newer = openOtherVersion("9.9.9");
     const session = await host.create({ kind: "terminal", argv: ["/bin/cat"] });
     const env = { ...process.env, REINS_HOME: host.dataDir };
@@ -342,35 +377,13 @@ describe("another version", () => {
     });
   });
 
-  test.each([
-    [
-      "cannot be started",
-      [{ file: "bin/reins.mjs", from: "await start();", to: "throw new Error('broken');" }],
-      "broken",
-    ],
-    [
-      "does not know this hand-over",
-      [{ file: "src/host/upgrade/hand-over.ts", from: "= [HAND_OVER_VERSION]", to: "= [99]" }],
-      "reins 9.9.9 cannot read a hand-over of version 1",
-    ],
-    [
-      "is older than the data",
-      [{ file: "src/host/data-dir.ts", from: "DATA_FORMAT = 1", to: "DATA_FORMAT = 0" }],
-      "was written by a newer Reins",
-    ],
-    [
-      "fails once it has the place, which it gives back,",
-      [
-        {
-          file: "src/host/upgrade/hand-over.ts",
-          from: "const parsed = HandOver.safeParse(content);",
-          to: 'throw new Error("a mistake");',
-        },
-      ],
-      "has come back",
-    ],
-  ])("that %s changes nothing", { timeout: LONG_MS }, async (_title, edits, sentence) => {
-    await using host = await openTestHost();
+  test.each(
+    rows({
+      few: [BROKEN[0], BROKEN[3]].flatMap((row) => (row === undefined ? [] : [row])),
+      full: BROKEN,
+    }),
+  )("that %s changes nothing", { timeout: LONG_MS }, async (_title, edits, sentence) => {
+    await using host = await lease();
     using broken = openOtherVersion("9.9.9", edits);
     const { session_id, pid } = await host.create({ kind: "terminal", argv: ["/bin/cat"] });
     await expect(upgrade(host, broken.command)).rejects.toMatchObject({
@@ -396,7 +409,7 @@ describe("another version", () => {
     [["/bin/true"], "unsupported"],
     [["bin/reins"], "invalid_request"],
   ])("by the command %j is refused", async (command, code) => {
-    await using host = await openTestHost();
+    await using host = await lease();
     await expect(upgrade(host, command)).rejects.toMatchObject({ code });
     expect(await host.client.call("host.health", {})).toMatchObject({ pid: host.pid, errors: 0 });
   });
@@ -408,7 +421,7 @@ describe("a client that reads nothing", () => {
   test("keeps control as long as there is room for what it is told", {
     timeout: LONG_MS,
   }, async () => {
-    await using host = await openTestHost();
+    await using host = await lease();
     const { session_id } = await host.create({ kind: "terminal", argv: ["/bin/cat"] });
     await using silent = await openSilent(host);
     silent.ask([{ ...attach, params: { session_id, viewer: "silent", role: "controller" } }]);
@@ -421,7 +434,7 @@ describe("a client that reads nothing", () => {
   });
 
   test("is cut beyond that, and lets go of what it held", { timeout: LONG_MS }, async () => {
-    await using host = await openTestHost();
+    await using host = await lease();
     const { session_id } = await host.create({ kind: "terminal", argv: ["/bin/cat"] });
     await using silent = await openSilent(host);
     const params = { session_id, viewer: "silent", role: "controller" };

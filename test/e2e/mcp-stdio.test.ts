@@ -9,6 +9,7 @@ import { type Era, openStdioMcp, textOf } from "#test/harness/mcp.ts";
 import { binPath } from "#test/harness/packaged.ts";
 import { findProcesses, isAlive } from "#test/harness/processes.ts";
 import type { Reins } from "#test/harness/reins.ts";
+import { rows } from "#test/harness/repeats.ts";
 
 const { lease } = keepReins();
 
@@ -173,12 +174,12 @@ test("after kill -9 the next server of the same owner has the process, its outpu
 test("another owner does not know of the process, by whatever name it is another", async () => {
   await using reins = await lease();
   const process_id = await startAndKill(reins, ["--owner", "ada"]);
-  const others = [
-    { args: ["--owner", "bob"] },
-    {},
-    { name: "other-client" },
-    { cwd: join(reins.path, "user") },
-  ];
+  const named = [{ args: ["--owner", "bob"] }, {}];
+  const unnamed = [{ name: "other-client" }, { cwd: join(reins.path, "user") }];
+  const others = rows<Parameters<typeof openStdioMcp>[1]>({
+    few: named,
+    full: [...named, ...unnamed],
+  });
   for (const other of others) {
     await using mcp = await openStdioMcp(reins, other);
     expect((await mcp.call("process_list", {})).processes).toEqual([]);

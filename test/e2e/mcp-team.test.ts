@@ -13,6 +13,7 @@ import { waitFor } from "#test/harness/eventually.ts";
 import { type Era, textOf } from "#test/harness/mcp.ts";
 import { binPath } from "#test/harness/packaged.ts";
 import { openReins, type Reins } from "#test/harness/reins.ts";
+import { rows } from "#test/harness/repeats.ts";
 
 const TEAM = JSON.stringify({
   agents: {
@@ -234,7 +235,7 @@ test("a client that asks nobody does not leave a session waiting that could be a
   expect(refused.structuredContent).toMatchObject({ response: "It was refused.", reason: "done" });
 });
 
-for (const era of ["legacy", "modern"] as const) {
+for (const era of rows<Era>({ few: ["modern"], full: ["legacy", "modern"] })) {
   test(`approvals and questions become elicitations (${era})`, async () => {
     const asked: ElicitRequest["params"][] = [];
     const answers: ElicitResult[] = [

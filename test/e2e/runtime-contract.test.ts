@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "#contract/agent/runtime.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
+import { rows } from "#test/harness/repeats.ts";
 import {
   collect,
   eventsOf,
@@ -60,13 +61,108 @@ const TEAM = JSON.stringify({
   },
 });
 
-describe.each(Object.entries(places))("a runtime: %s", (_name, open) => {
+type Name = keyof typeof places;
+const names: readonly Name[] = ["embedded", "local", "remote"];
+/** A server speaks to the host as a local backend does. */
+const most = rows({ few: names.filter((name) => name !== "local"), full: names });
+
+/** One for all tests: each has a session of its own. */
+const opened = new Map<Name, Promise<RuntimePlace>>();
+afterAll(async () => {
+  for (const place of opened.values()) await (await place)[Symbol.asyncDispose]();
+});
+
+function placeOf(name: Name): Promise<RuntimePlace> {
+  const place = opened.get(name) ?? places[name]();
+  opened.set(name, place);
+  return place;
+}
+
+describe.each(names)("a runtime: %s", (name) => {
   let place: RuntimePlace;
   beforeAll(async () => {
-    place = await open();
+    place = await placeOf(name);
   });
-  afterAll(async () => {
-    await place[Symbol.asyncDispose]();
+  const create = (): Promise<Runtime> =>
+    place.backend.create({ source: inline(TEAM), working_dir: place.workDir });
+
+  test("a turn streams from its start to its one end, and the pieces make the whole", async () => {
+    await using runtime = await create();
+    const events = await runToEnd(runtime, "Speak slowly.");
+    const types = typesOf(events);
+    expect(types.at(-1)).toBe("turn.ended");
+    expect(types.filter((type) => type === "turn.started")).toHaveLength(1);
+    expect(types.filter((type) => type === "turn.ended")).toHaveLength(1);
+    const [end] = eventsOf(events, "message.end");
+    expect(
+      eventsOf(events, "message.delta")
+        .map(({ text }) => text)
+        .join(""),
+    ).toBe(end?.text);
+    expect(end?.text).toBe("one two three four five");
+    expect(types.indexOf("message.user")).toBeLessThan(types.indexOf("message.start"));
+    expect(eventsOf(events, "usage.updated")[0]?.total.output_tokens).toBeGreaterThan(0);
+  });
+
+  test("a call that is asked for waits for its answer, and only the first answer counts", async () => {
+    await using runtime = await create();
+    const running = runToEnd(runtime, "Please write it down.");
+    const { approval_id, tool, input } = await nextEvent(runtime, "approval.requested");
+    expect([tool, input]).toEqual(["write_file", { path: "note.txt", content: "noted\n" }]);
+    expect((await runtime.snapshot()).activity).toBe("waiting");
+    await expect(
+      runtime.resume({ approval_id: "apr_0000000000000000", decision: "approve" }),
+    ).rejects.toMatchObject({ code: "nothing_pending" });
+    await runtime.resume({ approval_id, decision: "approve_tool" });
+    await expect(runtime.resume({ approval_id, decision: "reject" })).rejects.toMatchObject({
+      code: "nothing_pending",
+    });
+    const events = await running;
+    expect(eventsOf(events, "tool.result")[0]).toMatchObject({
+      tool: "write_file",
+      is_error: false,
+    });
+    expect((await runtime.permissions()).session.allow).toEqual(["write_file"]);
+    expect(eventsOf(await runToEnd(runtime, "write again"), "approval.requested")).toEqual([]);
+  });
+
+  test("a second run is busy and records nothing; an interrupt really stops the first", async () => {
+    await using runtime = await create();
+    const running = runToEnd(runtime, "Think for ever.");
+    await nextEvent(runtime, "message.user");
+    await expect(runToEnd(runtime, "Me too.")).rejects.toMatchObject({ code: "busy" });
+    await expect(runtime.send(say("Me three."))).rejects.toMatchObject({ code: "busy" });
+    expect(await runtime.interrupt()).toBe(true);
+    expect((await running).at(-1)).toMatchObject({ type: "turn.ended", reason: "interrupted" });
+    const { messages } = await runtime.transcript();
+    expect(messages.filter(({ role }) => role === "user")).toHaveLength(1);
+    expect((await runtime.snapshot()).activity).toBe("idle");
+  });
+
+  test("a snapshot and the events behind it lose nothing and repeat nothing", async () => {
+    await using runtime = await create();
+    await runToEnd(runtime, "One.");
+    const { events_tail, transcript } = await runtime.snapshot();
+    expect(transcript.map(({ role }) => role)).toEqual(["user", "assistant"]);
+    const second = await runToEnd(runtime, "Two.");
+    const behind = await collect(runtime.events({ since: events_tail, follow: false }));
+    const ofTurn = (events: readonly AnyEvent[]) =>
+      events.filter((event) => "turn_id" in event && event.turn_id === turnOf(second));
+    expect(ofTurn(behind)).toEqual(ofTurn(second));
+    expect(ofTurn(behind).length).toBeGreaterThan(4);
+  });
+
+  test("a session that is not there is not found", async () => {
+    await expect(place.backend.open("ses_0000000000000000")).rejects.toMatchObject({
+      code: "session_not_found",
+    });
+  });
+});
+
+describe.each(most)("a runtime: %s", (name) => {
+  let place: RuntimePlace;
+  beforeAll(async () => {
+    place = await placeOf(name);
   });
   const create = (): Promise<Runtime> =>
     place.backend.create({ source: inline(TEAM), working_dir: place.workDir });
@@ -157,46 +253,6 @@ describe.each(Object.entries(places))("a runtime: %s", (_name, open) => {
     });
   });
 
-  test("a turn streams from its start to its one end, and the pieces make the whole", async () => {
-    await using runtime = await create();
-    const events = await runToEnd(runtime, "Speak slowly.");
-    const types = typesOf(events);
-    expect(types.at(-1)).toBe("turn.ended");
-    expect(types.filter((type) => type === "turn.started")).toHaveLength(1);
-    expect(types.filter((type) => type === "turn.ended")).toHaveLength(1);
-    const [end] = eventsOf(events, "message.end");
-    expect(
-      eventsOf(events, "message.delta")
-        .map(({ text }) => text)
-        .join(""),
-    ).toBe(end?.text);
-    expect(end?.text).toBe("one two three four five");
-    expect(types.indexOf("message.user")).toBeLessThan(types.indexOf("message.start"));
-    expect(eventsOf(events, "usage.updated")[0]?.total.output_tokens).toBeGreaterThan(0);
-  });
-
-  test("a call that is asked for waits for its answer, and only the first answer counts", async () => {
-    await using runtime = await create();
-    const running = runToEnd(runtime, "Please write it down.");
-    const { approval_id, tool, input } = await nextEvent(runtime, "approval.requested");
-    expect([tool, input]).toEqual(["write_file", { path: "note.txt", content: "noted\n" }]);
-    expect((await runtime.snapshot()).activity).toBe("waiting");
-    await expect(
-      runtime.resume({ approval_id: "apr_0000000000000000", decision: "approve" }),
-    ).rejects.toMatchObject({ code: "nothing_pending" });
-    await runtime.resume({ approval_id, decision: "approve_tool" });
-    await expect(runtime.resume({ approval_id, decision: "reject" })).rejects.toMatchObject({
-      code: "nothing_pending",
-    });
-    const events = await running;
-    expect(eventsOf(events, "tool.result")[0]).toMatchObject({
-      tool: "write_file",
-      is_error: false,
-    });
-    expect((await runtime.permissions()).session.allow).toEqual(["write_file"]);
-    expect(eventsOf(await runToEnd(runtime, "write again"), "approval.requested")).toEqual([]);
-  });
-
   test("a rejection with its reason reaches the model; a blank one is none", async () => {
     await using runtime = await create();
     const running = runToEnd(runtime, "write");
@@ -227,19 +283,6 @@ describe.each(Object.entries(places))("a runtime: %s", (_name, open) => {
       by: "user",
     });
     expect(events.at(-1)).toMatchObject({ type: "turn.ended", reason: "done" });
-  });
-
-  test("a second run is busy and records nothing; an interrupt really stops the first", async () => {
-    await using runtime = await create();
-    const running = runToEnd(runtime, "Think for ever.");
-    await nextEvent(runtime, "message.user");
-    await expect(runToEnd(runtime, "Me too.")).rejects.toMatchObject({ code: "busy" });
-    await expect(runtime.send(say("Me three."))).rejects.toMatchObject({ code: "busy" });
-    expect(await runtime.interrupt()).toBe(true);
-    expect((await running).at(-1)).toMatchObject({ type: "turn.ended", reason: "interrupted" });
-    const { messages } = await runtime.transcript();
-    expect(messages.filter(({ role }) => role === "user")).toHaveLength(1);
-    expect((await runtime.snapshot()).activity).toBe("idle");
   });
 
   test("a model that fails ends the turn with what it said, and the next turn works", async () => {
@@ -282,19 +325,6 @@ describe.each(Object.entries(places))("a runtime: %s", (_name, open) => {
       if (ended === 2) break;
     }
     expect(later).toEqual(["followup"]);
-  });
-
-  test("a snapshot and the events behind it lose nothing and repeat nothing", async () => {
-    await using runtime = await create();
-    await runToEnd(runtime, "One.");
-    const { events_tail, transcript } = await runtime.snapshot();
-    expect(transcript.map(({ role }) => role)).toEqual(["user", "assistant"]);
-    const second = await runToEnd(runtime, "Two.");
-    const behind = await collect(runtime.events({ since: events_tail, follow: false }));
-    const ofTurn = (events: readonly AnyEvent[]) =>
-      events.filter((event) => "turn_id" in event && event.turn_id === turnOf(second));
-    expect(ofTurn(behind)).toEqual(ofTurn(second));
-    expect(ofTurn(behind).length).toBeGreaterThan(4);
   });
 
   test("a history that is sent again is not doubled, and made-up answers are refused", async () => {
@@ -403,12 +433,6 @@ describe.each(Object.entries(places))("a runtime: %s", (_name, open) => {
       agents: [{ name: "root", handoffs: ["other"] }, { name: "other" }],
     });
     expect(await place.backend.load({ source: inline(TEAM) })).toEqual(await runtime.startup());
-  });
-
-  test("a session that is not there is not found", async () => {
-    await expect(place.backend.open("ses_0000000000000000")).rejects.toMatchObject({
-      code: "session_not_found",
-    });
   });
 });
 

@@ -245,10 +245,27 @@ const openWays = (world: World): Readonly<Record<string, Way>> => ({
 const names = ["cli", "HTTP", "WebSocket", "MCP"];
 const PRINTED = "ready\r\nhi\r\ngot <hi> ä€\r\n";
 
+/** One for all tests. */
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(async () => await world[Symbol.asyncDispose]());
+
+describe("a bad request", () => {
+  // Before anything is opened.
+  test.each(names)("%s refuses by the same codes", async (name) => {
+    const way = openWays(world)[name];
+    for (const what of ["read", "wait", "close"] as const)
+      await way?.refuses("session_not_found", what, UNKNOWN);
+    await way?.refusesToOpen("spawn_failed", join(world.reins.path, "gone"));
+    expect((await world.door.get("session.list", {})).sessions).toEqual([]);
+  });
+});
+
 test.each(names)(
   "what is opened and written by %s is read, waited for and closed alike by every way",
   async (name) => {
-    await using world = await openWorld();
     const { door, reins } = world;
     const ways = openWays(world);
     const way = ways[name];
@@ -288,25 +305,7 @@ function pick({ exit_code, signal, reason }: End): End {
   return { exit_code, ...more };
 }
 
-describe("a bad request", () => {
-  // One for all: nothing is opened in it.
-  let world: World;
-  beforeAll(async () => {
-    world = await openWorld();
-  });
-  afterAll(async () => await world[Symbol.asyncDispose]());
-
-  test.each(names)("%s refuses by the same codes", async (name) => {
-    const way = openWays(world)[name];
-    for (const what of ["read", "wait", "close"] as const)
-      await way?.refuses("session_not_found", what, UNKNOWN);
-    await way?.refusesToOpen("spawn_failed", join(world.reins.path, "gone"));
-    expect((await world.door.get("session.list", {})).sessions).toEqual([]);
-  });
-});
-
 test("reins attach to what HTTP has opened leaves it alive and the terminal as it was, and passes its code", async () => {
-  await using world = await openWorld();
   const { reins, door } = world;
   using terminals = openScreens(reins);
   const pane = await terminals.open();

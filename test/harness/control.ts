@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { afterAll } from "vitest";
 import { waitFor } from "./eventually.ts";
 import { openGatewayProcess } from "./gateway-process.ts";
 import { openReins, type Reins } from "./reins.ts";
@@ -74,6 +75,19 @@ export async function openControl(way: Way): Promise<Control> {
     agent: () => startAgent(reins),
     logOf: (id) => readLog(reins, id),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** One for each way, for all tests of a file: each test has a session of its own. Call it at the top of the file. */
+export function keepControls(): (way: Way) => Promise<Control> {
+  const opened = new Map<Way, Promise<Control>>();
+  afterAll(async () => {
+    for (const control of opened.values()) await (await control)[Symbol.asyncDispose]();
+  });
+  return (way) => {
+    const control = opened.get(way) ?? openControl(way);
+    opened.set(way, control);
+    return control;
   };
 }
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SequenceFilter } from "#contract/terminal/sequence-filter.ts";
 import { nextState, PRINTABLE } from "#contract/terminal/sequence-states.ts";
+import { repeats } from "#test/harness/repeats.ts";
 
 const MOST = 24;
 
@@ -54,7 +55,7 @@ test("however a stream is cut, the emulator gets the same and the filter is in t
       expect(effectOf(parts.passed)).toEqual(effectOf(whole.passed));
       expect(stateOf(parts.filter)).toEqual(stateOf(whole.filter));
     }),
-    { seed: 1, numRuns: 2000 },
+    { seed: 1, numRuns: repeats({ few: 500, full: 2000 }) },
   );
 });
 
@@ -99,7 +100,7 @@ test("it rests exactly where the emulator does, and inside what it leaves out", 
         else expect(parser.state !== 0 || filter.pendingBytes <= 3).toBe(true);
       }
     }),
-    { seed: 4, numRuns: 1000 },
+    { seed: 4, numRuns: repeats({ few: 300, full: 1000 }) },
   );
 });
 
