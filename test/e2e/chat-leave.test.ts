@@ -81,6 +81,7 @@ describe("a terminal that showed the chat view", () => {
       await leave(reins, pane);
       await pane.shows(`code=${code}`);
       await pane.shows(says);
+      await pane.prompts("out$");
       pane.enter("stty -g > after; echo compared");
       await pane.shows(/^compared/m);
       const read = (name: string) => readFileSync(join(reins.path, name), "utf8");

@@ -28,7 +28,7 @@ async function waitForEvents(
   await waitFor(`${count} of ${type}`, () => found() === count, { timeout: LONG_MS });
 }
 
-/** What differs between a host and a server does so in these. */
+/** A host and a server differ in these. */
 describe.each(["local", "remote"] as const)("an agent, %s", { timeout: SLOW_MS }, (way) => {
   let control: Control;
   beforeAll(async () => {

@@ -11,7 +11,7 @@ const controlOf = keepControls();
 const ways = rows<Way>({ few: ["local"], full: ["local", "remote"] });
 const screenAgent = fileURLToPath(new URL("../harness/screen-agent.ts", import.meta.url));
 
-/** What differs between a host and a server does so in these. */
+/** A host and a server differ in these. */
 describe.each(["local", "remote"] as const)(
   "a terminal or a command, %s",
   { timeout: SLOW_MS },
