@@ -3,8 +3,8 @@
 //   Mends: H1, H9
 //   Test: test/e2e/cli-nested.test.ts > attach refuses the session that it runs in
 //
-//   node scripts/mends.mjs                 a table of everything that was mended
-//   node scripts/mends.mjs --want F1,F2    exits 1 when one of these is missing
+//   npm run mends                       a table of everything that was mended
+//   npm run mends -- --want F1,F2       exits 1 when one of these is missing
 //
 // Exits 1 when a test that a commit names is not there any more.
 import { execFileSync } from "node:child_process";
