@@ -22,8 +22,7 @@ export function openDatabase(path: string, steps: readonly string[] = migrations
   if (found > 0 && found < steps.length) migrateAlone(path, steps);
   const database = new Database(path);
   try {
-    // The mode stays with the file. Asked first, because setting it needs the file for oneself.
-    if (!isWriteAhead(database)) database.execute("PRAGMA journal_mode = WAL");
+    writeAhead(database);
     database.execute("PRAGMA synchronous = NORMAL");
     // Two first starters meet here; the second finds it done.
     if (versionOf(database) === 0) migrate(database, steps);
@@ -149,6 +148,24 @@ function migrate(database: Database, steps: readonly string[]): void {
 
 function versionOf(database: Database): number {
   return database.number("PRAGMA user_version");
+}
+
+/**
+ * The mode stays with the file. Asked first, because setting it needs the file for oneself. Starters that meet here are
+ * refused at once, without the wait that other statements have, so each tries until another one has set it.
+ */
+function writeAhead(database: Database): void {
+  const until = performance.now() + ALONE_MS;
+  while (!isWriteAhead(database)) {
+    try {
+      database.execute("PRAGMA journal_mode = WAL");
+      return;
+    } catch (error) {
+      const isBusy = error instanceof Fault && error.code === "busy";
+      if (!isBusy || performance.now() >= until) throw error;
+    }
+    sleep(1 + (process.pid % TRY_MS));
+  }
 }
 
 function isWriteAhead(database: Database): boolean {
