@@ -17,7 +17,7 @@ export async function buildProgram(dist) {
       // `reins/embedded`: agents in the process of whoever imports it.
       embedded: "src/daemon/embedded.ts",
       // A process is a file of its own.
-      "screen-worker": "src/app/screen/screen-worker.ts",
+      "screen-worker": "src/screen/screen-worker.ts",
     },
     outdir: dist,
     chunkNames: "chunks/[name]-[hash]",

@@ -1,7 +1,5 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { createHostLink } from "#app/live/host-link.ts";
-import { SessionFeeds } from "#app/live/session-feeds.ts";
 import type { ShellDeps } from "#app/shell/claim.ts";
 import { createShellOperations } from "#app/shell/shell.ts";
 import { systemClock } from "#base/clock.ts";
@@ -9,6 +7,8 @@ import { silentLogger } from "#base/logger.ts";
 import { LOCAL_WORKSPACE } from "#contract/ids.ts";
 import type { ShellEvent } from "#contract/shell.ts";
 import type { HostClient } from "#host/socket/client.ts";
+import { createHostLink } from "#session/host-link.ts";
+import { SessionFeeds } from "#session/session-feeds.ts";
 import { openStore } from "#store/store.ts";
 import { countDescriptors } from "./process-facts.ts";
 

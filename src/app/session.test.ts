@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { TaskId, WorkspaceId } from "#contract/ids.ts";
 import type { Task } from "#contract/workspace.ts";
+import { createHostLink } from "#session/host-link.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";
 import type { AuditedAction } from "./audit.ts";
 import type { Caller } from "./caller.ts";
-import { createHostLink } from "./live/host-link.ts";
 import { createSessionOperations, type SessionDeps } from "./session.ts";
 
 const HERE = WorkspaceId.parse("wsp_aaaaaaaaaaaaaaaa");

@@ -5,9 +5,9 @@ import type { Session } from "#contract/session.ts";
 import type { Task } from "#contract/workspace.ts";
 import type { HostClient } from "#host/socket/client.ts";
 import type { HostCreate, HostList } from "#host/socket/methods.ts";
+import type { HostLink } from "#session/host-link.ts";
 import type { Audit } from "./audit.ts";
 import { type Caller, chooseWorkspace, maySee, workspaceNotFound } from "./caller.ts";
-import type { HostLink } from "./live/host-link.ts";
 import { getVisibleSession } from "./visible-session.ts";
 
 /** The ones that need nothing but the host: also the cli's without a server. The table's schemas are not loaded here. */

@@ -1,9 +1,9 @@
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import type { HostClient } from "#host/socket/client.ts";
+import type { HostLink } from "#session/host-link.ts";
+import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
 import { type Caller, maySee } from "./caller.ts";
-import type { HostLink } from "./live/host-link.ts";
-import type { SessionFeed, SessionFeeds } from "./live/session-feeds.ts";
 
 /** The session, if the caller may see it; a foreign one is answered as one that does not exist. */
 export async function getVisibleSession(

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { silentLogger } from "#base/logger.ts";
 import { LOCAL_WORKSPACE, WorkspaceId } from "#contract/ids.ts";
+import { createHostLink } from "#session/host-link.ts";
 import { openTestStore, type TestStore } from "#store/testing/test-store.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { openTestHost } from "#test/harness/host.ts";
 import { createAudit } from "./audit.ts";
-import { createHostLink } from "./live/host-link.ts";
 import { RemovedWorkspaces } from "./live/removed-workspaces.ts";
 import { createPlaces, createWorkspaceOperations, type WorkspaceDeps } from "./workspace.ts";
 

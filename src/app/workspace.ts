@@ -3,10 +3,10 @@ import { LOCAL_WORKSPACE } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
 import type { Operations } from "#contract/operations.ts";
 import type { Workspace } from "#contract/workspace.ts";
+import type { HostLink } from "#session/host-link.ts";
 import type { Store } from "#store/store.ts";
 import type { Audit } from "./audit.ts";
 import { type Caller, maySee, workspaceNotFound } from "./caller.ts";
-import type { HostLink } from "./live/host-link.ts";
 import type { RemovedWorkspaces } from "./live/removed-workspaces.ts";
 import type { Places } from "./session.ts";
 

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Caller } from "#app/caller.ts";
-import { createHostLink } from "#app/live/host-link.ts";
 import {
   createSessionOperations,
   localPlaces,
@@ -13,6 +12,7 @@ import type { WorkspaceId } from "#contract/ids.ts";
 import { chooseDataDir, type DataDir, locateDataDir } from "#host/data-dir.ts";
 import type { HostClient } from "#host/socket/client.ts";
 import { joinHost, openHost } from "#host/start-host.ts";
+import { createHostLink } from "#session/host-link.ts";
 
 /** A command's way to the sessions of this machine: no server, the operations run here. */
 export interface Local extends Disposable {

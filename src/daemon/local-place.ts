@@ -3,16 +3,13 @@ import type { Team } from "#agent/team/team.ts";
 import { createAgents } from "#app/agent/agents.ts";
 import { createRuntimeOperations } from "#app/agent/runtime-operations.ts";
 import type { Caller } from "#app/caller.ts";
-import { openHostLink } from "#app/live/host-link.ts";
-import { SessionFeeds } from "#app/live/session-feeds.ts";
 import { createLocalDoor, type LocalDoor } from "#app/local-door.ts";
 import { createExportOperations } from "#app/read/export.ts";
 import { createOutputOperations } from "#app/read/output.ts";
 import { openPatterns } from "#app/read/patterns.ts";
+import { createScreenOperations } from "#app/read/screen.ts";
 import { createWaitOperations } from "#app/read/wait.ts";
 import { WorkerRestarts } from "#app/restart/worker-restarts.ts";
-import { createScreenOperations } from "#app/screen/screen.ts";
-import { openScreens } from "#app/screen/screens.ts";
 import { localPlaces, type Places } from "#app/session.ts";
 import { systemClock } from "#base/clock.ts";
 import { silentLogger } from "#base/logger.ts";
@@ -21,6 +18,9 @@ import { locateDataDir } from "#host/data-dir.ts";
 import { openHost } from "#host/start-host.ts";
 import { checkTrust } from "#host/trusted-files.ts";
 import { withoutMarks } from "#proc/environment.ts";
+import { openScreens } from "#screen/screens.ts";
+import { openHostLink } from "#session/host-link.ts";
+import { SessionFeeds } from "#session/session-feeds.ts";
 import { readConfig } from "./config.ts";
 
 export interface LocalPlaceOptions {

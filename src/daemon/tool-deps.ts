@@ -1,8 +1,5 @@
 import { join } from "node:path";
-import { type HostLink, openHostLink } from "#app/live/host-link.ts";
-import { SessionFeeds } from "#app/live/session-feeds.ts";
 import { openPatterns } from "#app/read/patterns.ts";
-import { openScreens } from "#app/screen/screens.ts";
 import { localPlaces } from "#app/session.ts";
 import type { ToolDeps } from "#app/tools.ts";
 import { systemClock } from "#base/clock.ts";
@@ -10,6 +7,9 @@ import type { Logger } from "#base/logger.ts";
 import { limits } from "#contract/limits.ts";
 import { openDataDir } from "#host/data-dir.ts";
 import { openHost } from "#host/start-host.ts";
+import { openScreens } from "#screen/screens.ts";
+import { type HostLink, openHostLink } from "#session/host-link.ts";
+import { SessionFeeds } from "#session/session-feeds.ts";
 import { readConfig } from "./config.ts";
 
 export interface ToolDepsOptions {

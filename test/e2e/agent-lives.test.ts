@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createHostLink } from "#app/live/host-link.ts";
-import { SessionFeeds } from "#app/live/session-feeds.ts";
 import { createEventOperations } from "#app/read/events.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { StreamItem } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
+import { createHostLink } from "#session/host-link.ts";
+import { SessionFeeds } from "#session/session-feeds.ts";
 import { callerEnvironment, createTestCaller } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";

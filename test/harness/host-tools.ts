@@ -1,10 +1,10 @@
-import { createHostLink } from "#app/live/host-link.ts";
-import { SessionFeeds } from "#app/live/session-feeds.ts";
 import { openPatterns } from "#app/read/patterns.ts";
-import { openScreens } from "#app/screen/screens.ts";
 import { createTools } from "#app/tools.ts";
 import { systemClock } from "#base/clock.ts";
 import type { Tools } from "#contract/tools/tools.ts";
+import { openScreens } from "#screen/screens.ts";
+import { createHostLink } from "#session/host-link.ts";
+import { SessionFeeds } from "#session/session-feeds.ts";
 import { anyPlaces, callerEnvironment, createTestCaller } from "./caller.ts";
 import { openTestHost, type TestHost } from "./host.ts";
 import { openTempDir } from "./temp-dir.ts";

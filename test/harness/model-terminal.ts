@@ -1,15 +1,15 @@
 import type * as z from "zod";
 import type { AuditedAction } from "#app/audit.ts";
 import type { Caller } from "#app/caller.ts";
-import { createHostLink } from "#app/live/host-link.ts";
-import { SessionFeeds } from "#app/live/session-feeds.ts";
 import { createSessionTools } from "#app/model-terminal/session-tools.ts";
 import { createTerminalTools } from "#app/model-terminal/terminal-tools.ts";
 import { openPatterns } from "#app/read/patterns.ts";
-import { openScreens } from "#app/screen/screens.ts";
 import { systemClock } from "#base/clock.ts";
 import { sessionTools, terminalTools } from "#contract/tools/terminal-tools.ts";
 import type { ToolOutput, Tools } from "#contract/tools/tools.ts";
+import { openScreens } from "#screen/screens.ts";
+import { createHostLink } from "#session/host-link.ts";
+import { SessionFeeds } from "#session/session-feeds.ts";
 import { anyPlaces, callerEnvironment, createTestCaller } from "./caller.ts";
 import { openTestHost, type TestHost } from "./host.ts";
 import { openTempDir } from "./temp-dir.ts";

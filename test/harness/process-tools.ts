@@ -1,6 +1,4 @@
 import type { Caller } from "#app/caller.ts";
-import { createHostLink } from "#app/live/host-link.ts";
-import { SessionFeeds } from "#app/live/session-feeds.ts";
 import { createProcessTools } from "#app/process/process.ts";
 import type { ProcessDeps } from "#app/process/visible-process.ts";
 import { openPatterns } from "#app/read/patterns.ts";
@@ -8,6 +6,8 @@ import { systemClock } from "#base/clock.ts";
 import { parseRequest } from "#contract/parse.ts";
 import { processTools } from "#contract/tools/process-tools.ts";
 import type { ToolInput, ToolOptions, ToolOutput } from "#contract/tools/tools.ts";
+import { createHostLink } from "#session/host-link.ts";
+import { SessionFeeds } from "#session/session-feeds.ts";
 import { anyPlaces, createTestCaller } from "./caller.ts";
 import type { TestHost } from "./host.ts";
 

@@ -10,10 +10,10 @@ import {
 } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { createHostLink } from "#app/live/host-link.ts";
 import { createSessionOperations } from "#app/session.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { findHost } from "#host/start-host.ts";
+import { createHostLink } from "#session/host-link.ts";
 import { anyPlaces, createTestCaller } from "./caller.ts";
 import { waitFor } from "./eventually.ts";
 import { binPath } from "./packaged.ts";

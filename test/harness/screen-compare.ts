@@ -1,8 +1,8 @@
-import type { Emulator } from "#app/emulator/emulator.ts";
-import { type CoreBuffer, cellAt } from "#app/emulator/emulator-core.ts";
-import { printableCell } from "#app/emulator/painter.ts";
-import { type Look, underlineOf } from "#app/emulator/sgr.ts";
-import { takeSnapshot } from "#app/emulator/snapshot.ts";
+import type { Emulator } from "#screen/emulator/emulator.ts";
+import { type CoreBuffer, cellAt } from "#screen/emulator/emulator-core.ts";
+import { printableCell } from "#screen/emulator/painter.ts";
+import { type Look, underlineOf } from "#screen/emulator/sgr.ts";
+import { takeSnapshot } from "#screen/emulator/snapshot.ts";
 
 const COLOUR_MASK = 0x3ffffff;
 const EXTENDED_FLAG = 0x10000000;

@@ -1,7 +1,7 @@
-import { createHostLink } from "#app/live/host-link.ts";
-import { SessionFeeds } from "#app/live/session-feeds.ts";
-import { createScreenOperations } from "#app/screen/screen.ts";
-import { openScreens } from "#app/screen/screens.ts";
+import { createScreenOperations } from "#app/read/screen.ts";
+import { openScreens } from "#screen/screens.ts";
+import { createHostLink } from "#session/host-link.ts";
+import { SessionFeeds } from "#session/session-feeds.ts";
 import { createTestCaller } from "./caller.ts";
 import { waitFor } from "./eventually.ts";
 import { openTestHost, type TestHost } from "./host.ts";

@@ -1,8 +1,9 @@
 // A gateway's part of a run, in a process of its own: starts a command in a shell and says the session, then waits.
-import { createHostLink } from "#app/live/host-link.ts";
+
 import { startRun } from "#app/shell/run.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { connectHost } from "#host/socket/client.ts";
+import { createHostLink } from "#session/host-link.ts";
 import { createTestCaller } from "./caller.ts";
 import { openShellDeps } from "./shells.ts";
 

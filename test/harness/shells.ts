@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import type { Caller } from "#app/caller.ts";
-import { createHostLink, type HostLink } from "#app/live/host-link.ts";
-import { SessionFeeds } from "#app/live/session-feeds.ts";
 import type { ShellDeps } from "#app/shell/claim.ts";
 import { createShellOperations, type ShellOperations } from "#app/shell/shell.ts";
 import { systemClock } from "#base/clock.ts";
 import { silentLogger } from "#base/logger.ts";
 import type { OperationInput, StreamItem } from "#contract/operations.ts";
 import type { ShellEvent } from "#contract/shell.ts";
+import { createHostLink, type HostLink } from "#session/host-link.ts";
+import { SessionFeeds } from "#session/session-feeds.ts";
 import { openStore } from "#store/store.ts";
 import { anyPlaces, createTestCaller } from "./caller.ts";
 import { openTestHost, type TestHost } from "./host.ts";

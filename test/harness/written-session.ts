@@ -1,6 +1,4 @@
 import { join } from "node:path";
-import { createHostLink } from "#app/live/host-link.ts";
-import { SessionFeeds } from "#app/live/session-feeds.ts";
 import { ManualClock } from "#base/manual-clock.ts";
 import { channels, type OutputChannel } from "#contract/channels.ts";
 import { Fault } from "#contract/fault.ts";
@@ -9,6 +7,8 @@ import type { SessionState } from "#contract/session-state.ts";
 import type { HostClient } from "#host/socket/client.ts";
 import { Watch } from "#host/socket/watch.ts";
 import { openLogWriter } from "#log/log-writer.ts";
+import { createHostLink } from "#session/host-link.ts";
+import { SessionFeeds } from "#session/session-feeds.ts";
 import { openTempDir } from "./temp-dir.ts";
 
 export const WRITTEN_SESSION = "ses_0123456789abcdef";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { SessionFeed } from "#app/live/session-feeds.ts";
+import type { SessionFeed } from "#session/session-feeds.ts";
 import { inline, openTestAgents, operationsOf } from "#test/harness/agents.ts";
 import { AgentView } from "./agent-view.ts";
 import { AgentViews } from "./agent-views.ts";

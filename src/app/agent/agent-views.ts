@@ -1,4 +1,4 @@
-import type { SessionFeed } from "#app/live/session-feeds.ts";
+import type { SessionFeed } from "#session/session-feeds.ts";
 import { AgentView } from "./agent-view.ts";
 import { readEventLines } from "./event-lines.ts";
 

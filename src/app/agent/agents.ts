@@ -1,11 +1,11 @@
 import type { Caller } from "#app/caller.ts";
-import type { SessionFeeds } from "#app/live/session-feeds.ts";
 import { TeamSources, type TeamSourcesDeps } from "#app/team/team-sources.ts";
 import { randomId } from "#base/random-id.ts";
 import type { WorkerInput, WorkerOutput, WorkerRequestType } from "#contract/agent/requests.ts";
 import { isLive } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { isParked, type Session } from "#contract/session.ts";
+import type { SessionFeeds } from "#session/session-feeds.ts";
 import { AgentViews } from "./agent-views.ts";
 import type { LaunchDeps } from "./launch.ts";
 import { AgentLives } from "./revive.ts";

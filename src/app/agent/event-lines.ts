@@ -1,7 +1,7 @@
-import type { SessionFeed } from "#app/live/session-feeds.ts";
 import { lines } from "#log/lines.ts";
 import type { LogFiles } from "#log/log-files.ts";
 import { readRange } from "#log/read-range.ts";
+import type { SessionFeed } from "#session/session-feeds.ts";
 
 const CHUNK_BYTES = 64 * 1024;
 

@@ -1,10 +1,10 @@
 import type { Caller } from "#app/caller.ts";
-import type { SessionFeed } from "#app/live/session-feeds.ts";
 import type { AgentSpec } from "#contract/agent/spec.ts";
 import { isLive } from "#contract/ended.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
+import type { SessionFeed } from "#session/session-feeds.ts";
 import type { AgentViews } from "./agent-views.ts";
 import { type Launch, type LaunchDeps, planLaunch } from "./launch.ts";
 import { isWorkerEnded, type WorkerLink, type WorkerLinkDeps } from "./worker-link.ts";

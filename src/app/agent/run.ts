@@ -1,8 +1,8 @@
 import type { Caller } from "#app/caller.ts";
-import type { SessionFeed } from "#app/live/session-feeds.ts";
 import { Fault } from "#contract/fault.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { OperationInput, StreamItem } from "#contract/operations.ts";
+import type { SessionFeed } from "#session/session-feeds.ts";
 import { followEventLines, isReply } from "./event-lines.ts";
 import { type AgentDeps, openVisibleAgent, recordAgent } from "./visible-agent.ts";
 

@@ -1,9 +1,9 @@
-import type { HostLink } from "#app/live/host-link.ts";
 import type { Clock } from "#base/clock.ts";
 import { pause } from "#base/pause.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { HostClient } from "#host/socket/client.ts";
+import type { HostLink } from "#session/host-link.ts";
 
 export interface TypedLine {
   readonly id: string;

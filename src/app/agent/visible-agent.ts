@@ -1,12 +1,12 @@
 import type { Audit } from "#app/audit.ts";
 import type { Caller } from "#app/caller.ts";
-import type { HostLink } from "#app/live/host-link.ts";
-import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
 import type { Places } from "#app/session.ts";
 import { getVisibleSession } from "#app/visible-session.ts";
 import { Fault } from "#contract/fault.ts";
 import type { AuditAction } from "#contract/operations/audit.ts";
 import type { Session } from "#contract/session.ts";
+import type { HostLink } from "#session/host-link.ts";
+import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
 import type { Agents } from "./agents.ts";
 
 export interface AgentDeps {

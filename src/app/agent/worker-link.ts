@@ -1,6 +1,4 @@
 import { addAbortListener } from "node:events";
-import type { HostLink } from "#app/live/host-link.ts";
-import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
 import type { Clock } from "#base/clock.ts";
 import { randomId } from "#base/random-id.ts";
 import type {
@@ -11,6 +9,8 @@ import type {
 } from "#contract/agent/requests.ts";
 import { asFault, Fault, fromFaultBody } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
+import type { HostLink } from "#session/host-link.ts";
+import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
 import { type EventLine, followEventLines, isReply } from "./event-lines.ts";
 import { typeLine } from "./type-line.ts";
 

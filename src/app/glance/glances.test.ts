@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { createHostLink } from "#app/live/host-link.ts";
 import { createSessionOperations } from "#app/session.ts";
 import { SessionId, WorkspaceId } from "#contract/ids.ts";
+import { createHostLink } from "#session/host-link.ts";
 import { anyPlaces, createTestCaller } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { type Caller, maySee } from "#app/caller.ts";
-import type { HostLink } from "#app/live/host-link.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Glance } from "#contract/operations/session.ts";
 import type { Operations } from "#contract/operations.ts";
 import { isParked, type Session } from "#contract/session.ts";
 import type { HostClient } from "#host/socket/client.ts";
 import { openLogFiles } from "#log/log-files.ts";
+import type { HostLink } from "#session/host-link.ts";
 import { readAgentEnd } from "./agent-line.ts";
 import { readOutputLine } from "./output-line.ts";
 

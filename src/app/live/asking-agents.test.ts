@@ -3,10 +3,10 @@ import { expect, test } from "vitest";
 import { silentLogger } from "#base/logger.ts";
 import type { Session } from "#contract/session.ts";
 import type { HostClient } from "#host/socket/client.ts";
+import { createHostLink } from "#session/host-link.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { exitedState, openWrittenSession, WRITTEN_SESSION } from "#test/harness/written-session.ts";
 import { AskingAgents } from "./asking-agents.ts";
-import { createHostLink } from "./host-link.ts";
 import { SessionBoard } from "./session-board.ts";
 
 const agent = { kind: "agent", mode: "pipe", life: 1 } as const;

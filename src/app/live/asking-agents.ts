@@ -4,10 +4,10 @@ import type { Logger } from "#base/logger.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { isParked, type Session } from "#contract/session.ts";
-import type { HostLink } from "./host-link.ts";
+import type { HostLink } from "#session/host-link.ts";
+import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
 import { QuestionCursor } from "./open-questions.ts";
 import type { BoardChange, SessionBoard } from "./session-board.ts";
-import type { SessionFeed, SessionFeeds } from "./session-feeds.ts";
 
 export interface AskingAgentsDeps {
   readonly link: HostLink;

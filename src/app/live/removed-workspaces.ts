@@ -1,7 +1,7 @@
 import type { Logger } from "#base/logger.ts";
 import { isLive } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
-import type { HostLink } from "./host-link.ts";
+import type { HostLink } from "#session/host-link.ts";
 
 /** Remembered at most; a request that began before the removal arrives long before so many more are removed. */
 const REMEMBERED = 1000;

@@ -1,8 +1,8 @@
 import type { Caller } from "#app/caller.ts";
-import type { HostLink } from "#app/live/host-link.ts";
-import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
 import { openVisibleFeed, sessionNotFound } from "#app/visible-session.ts";
 import { Fault } from "#contract/fault.ts";
+import type { HostLink } from "#session/host-link.ts";
+import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
 
 /** Whom what the caller opens belongs to. */
 export function ownerOf({ process_owner, token_id }: Caller): string | undefined {

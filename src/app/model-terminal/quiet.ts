@@ -1,7 +1,7 @@
-import type { SessionFeed } from "#app/live/session-feeds.ts";
 import { hostGone } from "#app/read/wait-scan.ts";
 import type { Clock } from "#base/clock.ts";
 import { isFinal } from "#contract/ended.ts";
+import type { SessionFeed } from "#session/session-feeds.ts";
 
 /** One who listens to a session until his signal comes. */
 export interface Listening {

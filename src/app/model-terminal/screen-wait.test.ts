@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { openPatterns } from "#app/read/patterns.ts";
 import { openWaitEnding } from "#app/read/wait-scan.ts";
-import type { Screens } from "#app/screen/screens.ts";
+import type { Screens } from "#screen/screens.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { exitedState, openWrittenSession, WRITTEN_SESSION } from "#test/harness/written-session.ts";
 import { createScreenWait, type ScreenQuestion } from "./screen-wait.ts";

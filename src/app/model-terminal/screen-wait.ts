@@ -1,13 +1,13 @@
-import type { SessionFeed } from "#app/live/session-feeds.ts";
 import type { Patterns } from "#app/read/patterns.ts";
 import { hostGone, type WaitEnding } from "#app/read/wait-scan.ts";
-import type { Screens } from "#app/screen/screens.ts";
 import type { Clock } from "#base/clock.ts";
 import { pause } from "#base/pause.ts";
 import { hasEnded, isFinal } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import type { ScreenText } from "#contract/operations/screen.ts";
 import type { ToolInput } from "#contract/tools/tools.ts";
+import type { Screens } from "#screen/screens.ts";
+import type { SessionFeed } from "#session/session-feeds.ts";
 import { waitForQuiet } from "./quiet.ts";
 import { lookAt, type Sight, toText } from "./terminal-view.ts";
 

@@ -1,9 +1,7 @@
 import type { Caller } from "#app/caller.ts";
-import type { SessionFeeds } from "#app/live/session-feeds.ts";
 import { viewForModel } from "#app/process/model-view.ts";
 import type { Patterns } from "#app/read/patterns.ts";
 import { createWaitOperations, takeSlot } from "#app/read/wait.ts";
-import type { Screens } from "#app/screen/screens.ts";
 import { createSessionOperations, type SessionDeps } from "#app/session.ts";
 import { openVisibleFeed } from "#app/visible-session.ts";
 import type { Clock } from "#base/clock.ts";
@@ -11,6 +9,8 @@ import { isLive } from "#contract/ended.ts";
 import { limits } from "#contract/limits.ts";
 import type { ToolInput, Tools } from "#contract/tools/tools.ts";
 import type { HostList } from "#host/socket/methods.ts";
+import type { Screens } from "#screen/screens.ts";
+import type { SessionFeeds } from "#session/session-feeds.ts";
 import { dependsOnModes, encodeLine, type Modes, PLAIN } from "./line-parts.ts";
 import { wanted } from "./screen-wait.ts";
 import { encodeTyped } from "./typed-text.ts";

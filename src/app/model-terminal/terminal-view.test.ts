@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { Screens } from "#app/screen/screens.ts";
 import { Fault } from "#contract/fault.ts";
 import type { ScreenText } from "#contract/operations/screen.ts";
+import type { Screens } from "#screen/screens.ts";
 import { openWrittenSession, WRITTEN_SESSION } from "#test/harness/written-session.ts";
 import { checkSince, describeSight, lookAt } from "./terminal-view.ts";
 

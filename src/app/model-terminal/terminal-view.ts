@@ -1,9 +1,9 @@
-import type { SessionFeed } from "#app/live/session-feeds.ts";
-import type { Screens } from "#app/screen/screens.ts";
 import { Fault } from "#contract/fault.ts";
 import type { ScreenText } from "#contract/operations/screen.ts";
 import type { SessionState } from "#contract/session-state.ts";
 import type { TerminalView } from "#contract/tools/terminal-tools.ts";
+import type { Screens } from "#screen/screens.ts";
+import type { SessionFeed } from "#session/session-feeds.ts";
 
 /** The screen, and the state that was known before it was drawn: of one that has ended it is the last screen. */
 export interface Sight {

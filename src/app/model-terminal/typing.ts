@@ -1,10 +1,10 @@
-import type { SessionFeed } from "#app/live/session-feeds.ts";
 import type { SessionOperations } from "#app/session.ts";
 import type { Clock } from "#base/clock.ts";
 import { pause } from "#base/pause.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Watch } from "#host/socket/watch.ts";
+import type { SessionFeed } from "#session/session-feeds.ts";
 import { waitForOutput, waitForQuiet } from "./quiet.ts";
 
 /**

@@ -1,9 +1,9 @@
-import type { SessionFeed } from "#app/live/session-feeds.ts";
 import type { Clock } from "#base/clock.ts";
 import { asFault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import type { SessionState } from "#contract/session-state.ts";
 import type { ProcessRead, ProcessResult } from "#contract/tools/process.ts";
+import type { SessionFeed } from "#session/session-feeds.ts";
 import { type ModelView, viewForModel } from "./model-view.ts";
 
 export interface ReadRequest {

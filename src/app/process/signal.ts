@@ -1,5 +1,4 @@
 import type { Caller } from "#app/caller.ts";
-import type { SessionFeed } from "#app/live/session-feeds.ts";
 import { openWaitEnding, type WaitEnding } from "#app/read/wait-scan.ts";
 import type { Clock } from "#base/clock.ts";
 import { pause } from "#base/pause.ts";
@@ -9,6 +8,7 @@ import { limits } from "#contract/limits.ts";
 import type { SignalName } from "#contract/signals.ts";
 import type { SignalResult, ToolSignal } from "#contract/tools/process.ts";
 import type { ToolInput } from "#contract/tools/tools.ts";
+import type { SessionFeed } from "#session/session-feeds.ts";
 import { openVisibleProcess, type ProcessDeps, recordAction } from "./visible-process.ts";
 
 export const systemNames: Readonly<Record<ToolSignal, SignalName>> = {

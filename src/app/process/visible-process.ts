@@ -1,7 +1,5 @@
 import type { Audit } from "#app/audit.ts";
 import type { Caller } from "#app/caller.ts";
-import type { HostLink } from "#app/live/host-link.ts";
-import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
 import type { Patterns } from "#app/read/patterns.ts";
 import type { Places } from "#app/session.ts";
 import { openVisibleFeed } from "#app/visible-session.ts";
@@ -9,6 +7,8 @@ import type { Clock } from "#base/clock.ts";
 import { Fault } from "#contract/fault.ts";
 import type { AuditAction } from "#contract/operations/audit.ts";
 import type { Session } from "#contract/session.ts";
+import type { HostLink } from "#session/host-link.ts";
+import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
 
 export interface ProcessDeps {
   readonly link: HostLink;

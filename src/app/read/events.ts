@@ -1,12 +1,12 @@
 import { isReply, readEventLines } from "#app/agent/event-lines.ts";
 import type { Caller } from "#app/caller.ts";
-import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
 import { openVisibleFeed } from "#app/visible-session.ts";
 import { isFinal } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { Operations, StreamItem } from "#contract/operations.ts";
 import { isParked, type Session } from "#contract/session.ts";
+import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
 
 const NEWLINE = 0x0a;
 

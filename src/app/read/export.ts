@@ -1,7 +1,5 @@
 import { AgentFold } from "#agent/state/agent-fold.ts";
 import type { Caller } from "#app/caller.ts";
-import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
-import { findFirstSize } from "#app/screen/first-size.ts";
 import { openVisibleFeed } from "#app/visible-session.ts";
 import type { TranscriptMessage } from "#contract/agent/message.ts";
 import { Fault } from "#contract/fault.ts";
@@ -11,6 +9,8 @@ import type { Session } from "#contract/session.ts";
 import { type LogLine, lines } from "#log/lines.ts";
 import type { LogFiles } from "#log/log-files.ts";
 import { readRange } from "#log/read-range.ts";
+import { findFirstSize } from "#screen/first-size.ts";
+import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
 import { writeAsciicast } from "./export-asciicast.ts";
 import { writeJson } from "./export-json.ts";
 import { writeFacts, writeFenced, writeTranscript } from "./export-markdown.ts";

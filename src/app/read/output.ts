@@ -1,6 +1,5 @@
 import { setImmediate } from "node:timers/promises";
 import type { Caller } from "#app/caller.ts";
-import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
 import { openVisibleFeed } from "#app/visible-session.ts";
 import type { Clock } from "#base/clock.ts";
 import { channels } from "#contract/channels.ts";
@@ -8,6 +7,7 @@ import { isFinal } from "#contract/ended.ts";
 import { limits } from "#contract/limits.ts";
 import type { OutputRange } from "#contract/operations/reading.ts";
 import type { OperationInput, Operations } from "#contract/operations.ts";
+import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
 import { borrow } from "./range-buffers.ts";
 
 export interface OutputDeps {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { createHostLink } from "#app/live/host-link.ts";
 import { SessionBoard } from "#app/live/session-board.ts";
-import { SessionFeeds } from "#app/live/session-feeds.ts";
 import { silentLogger } from "#base/logger.ts";
 import { ManualClock } from "#base/manual-clock.ts";
 import type { SessionsEvent } from "#contract/operations/reading.ts";
+import { createHostLink } from "#session/host-link.ts";
+import { SessionFeeds } from "#session/session-feeds.ts";
 import { callerEnvironment, createTestCaller } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost } from "#test/harness/host.ts";

@@ -1,12 +1,12 @@
 import { type Caller, maySee } from "#app/caller.ts";
 import { AskingAgents } from "#app/live/asking-agents.ts";
-import type { HostLink } from "#app/live/host-link.ts";
 import type { BoardChange, SessionBoard } from "#app/live/session-board.ts";
-import type { SessionFeeds } from "#app/live/session-feeds.ts";
 import type { Clock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
 import type { SessionsEvent } from "#contract/operations/reading.ts";
 import type { Operations, StreamItem } from "#contract/operations.ts";
+import type { HostLink } from "#session/host-link.ts";
+import type { SessionFeeds } from "#session/session-feeds.ts";
 
 export interface SessionsEventsDeps {
   readonly link: HostLink;

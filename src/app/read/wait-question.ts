@@ -1,8 +1,8 @@
 import { QuestionCursor } from "#app/live/open-questions.ts";
-import type { SessionFeed } from "#app/live/session-feeds.ts";
 import { hasEnded } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { isParked } from "#contract/session.ts";
+import type { SessionFeed } from "#session/session-feeds.ts";
 import { hostGone, type WaitEnding } from "./wait-scan.ts";
 
 /** True once the agent waits for an answer; one that was closed for good waits for none. */

@@ -1,10 +1,10 @@
 import { addAbortListener } from "node:events";
-import type { SessionFeed } from "#app/live/session-feeds.ts";
 import type { Clock } from "#base/clock.ts";
 import { isFinal } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { endOf, type LogChunk, type MaybePromise } from "#log/log-source.ts";
 import { readRange } from "#log/read-range.ts";
+import type { SessionFeed } from "#session/session-feeds.ts";
 
 /** What was looked for, in bytes of the log. */
 export interface Found {

@@ -1,11 +1,11 @@
 import type { Caller } from "#app/caller.ts";
-import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
 import { openVisibleFeed } from "#app/visible-session.ts";
 import type { Clock } from "#base/clock.ts";
 import { hasEnded } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { OperationInput, OperationOutput, Operations } from "#contract/operations.ts";
+import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
 import type { Patterns } from "./patterns.ts";
 import { CONTEXT_BYTES, PatternScanner } from "./wait-pattern.ts";
 import { waitForQuestion } from "./wait-question.ts";

@@ -1,8 +1,8 @@
-import type { HostLink } from "#app/live/host-link.ts";
 import type { SessionBoard } from "#app/live/session-board.ts";
 import type { Clock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
 import { isLive } from "#contract/ended.ts";
+import type { HostLink } from "#session/host-link.ts";
 import { UnattendedAgents } from "./unattended-agents.ts";
 import { WorkerRestarts, type WorkerRestartsDeps } from "./worker-restarts.ts";
 

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { AgentView } from "#app/agent/agent-view.ts";
-import type { SessionFeed } from "#app/live/session-feeds.ts";
 import { silentLogger } from "#base/logger.ts";
 import { ManualClock } from "#base/manual-clock.ts";
 import type { Session } from "#contract/session.ts";
 import type { SessionState } from "#contract/session-state.ts";
+import type { SessionFeed } from "#session/session-feeds.ts";
 import { WorkerRestarts } from "./worker-restarts.ts";
 
 const SESSION = "ses_0000000000000001";

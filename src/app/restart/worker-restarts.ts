@@ -3,12 +3,12 @@ import { loadTeam } from "#agent/team/load-team.ts";
 import type { AgentView } from "#app/agent/agent-view.ts";
 import type { Agents } from "#app/agent/agents.ts";
 import type { Launcher } from "#app/agent/revive.ts";
-import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
 import type { Clock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
 import { asFault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { isCrashed, type Session } from "#contract/session.ts";
+import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
 
 export interface WorkerRestartsDeps {
   readonly feeds: Pick<SessionFeeds, "open">;

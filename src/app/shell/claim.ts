@@ -1,13 +1,13 @@
 import type { Audit } from "#app/audit.ts";
 import type { Caller } from "#app/caller.ts";
-import type { HostLink } from "#app/live/host-link.ts";
-import type { SessionFeeds } from "#app/live/session-feeds.ts";
 import type { Places } from "#app/session.ts";
 import type { Clock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
 import { isLive } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
+import type { HostLink } from "#session/host-link.ts";
+import type { SessionFeeds } from "#session/session-feeds.ts";
 import type { ShellRecords, ShellRow } from "#store/shells.ts";
 import { findRunId } from "./bash-driver.ts";
 import { ShellFolder } from "./shell-folder.ts";

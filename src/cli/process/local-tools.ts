@@ -1,5 +1,3 @@
-import { createHostLink } from "#app/live/host-link.ts";
-import { SessionFeeds } from "#app/live/session-feeds.ts";
 import { createProcessTools, type ProcessTools } from "#app/process/process.ts";
 import { openPatterns } from "#app/read/patterns.ts";
 import { localPlaces } from "#app/session.ts";
@@ -8,6 +6,8 @@ import { describeCaller, type Local } from "#cli/context.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import { parseDuration } from "#contract/tools/parse-duration.ts";
+import { createHostLink } from "#session/host-link.ts";
+import { SessionFeeds } from "#session/session-feeds.ts";
 
 /** The tools for models in this process, for the user of this machine. */
 export function openLocalTools(

@@ -1,12 +1,12 @@
 import * as z from "zod";
 import type { Caller } from "#app/caller.ts";
-import type { SessionFeed } from "#app/live/session-feeds.ts";
 import { openVisibleFeed } from "#app/visible-session.ts";
 import { unfinishedBytes } from "#base/utf8.ts";
 import { isLive } from "#contract/ended.ts";
 import type { Shell } from "#contract/shell.ts";
 import { checkSince } from "#http/socket/attach.ts";
 import type { SocketDeps, SocketPlan } from "#http/socket/socket-plan.ts";
+import type { SessionFeed } from "#session/session-feeds.ts";
 import { getShell } from "./execd-context.ts";
 import { pastTheEnd } from "./execd-sessions.ts";
 import { ExecdSocket, takeSeat } from "./execd-socket.ts";

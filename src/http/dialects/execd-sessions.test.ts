@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import type { Gateway } from "#app/gateway.ts";
-import { createHostLink } from "#app/live/host-link.ts";
-import { SessionFeeds } from "#app/live/session-feeds.ts";
 import { systemClock } from "#base/clock.ts";
 import { Fault } from "#contract/fault.ts";
 import { ShellId } from "#contract/ids.ts";
 import type { Shell } from "#contract/shell.ts";
 import { RequestCounts } from "#http/metrics.ts";
+import { createHostLink } from "#session/host-link.ts";
+import { SessionFeeds } from "#session/session-feeds.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";
 import { planExecdSocket } from "./execd-attach.ts";

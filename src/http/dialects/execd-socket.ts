@@ -1,6 +1,5 @@
 import type { Caller } from "#app/caller.ts";
 import { openSeat, type Seat } from "#app/live/seat.ts";
-import type { SessionFeed } from "#app/live/session-feeds.ts";
 import { isLive } from "#contract/ended.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import { parseRequest } from "#contract/parse.ts";
@@ -12,6 +11,7 @@ import { OutputFrames } from "#http/socket/output-frames.ts";
 import { OutputPump, type PumpTarget } from "#http/socket/output-pump.ts";
 import { renewRegularly } from "#http/socket/renewal.ts";
 import type { Handshaken, OpenSocket, SocketDeps } from "#http/socket/socket-plan.ts";
+import type { SessionFeed } from "#session/session-feeds.ts";
 import { execdMessage } from "./execd-faults.ts";
 import {
   createEncoding,

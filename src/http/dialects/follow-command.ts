@@ -1,5 +1,4 @@
 import { followOutput } from "#app/follow-output.ts";
-import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
 import { describeExit, OutputEvents } from "#app/shell/output-events.ts";
 import type { Clock } from "#base/clock.ts";
 import { pause } from "#base/pause.ts";
@@ -7,6 +6,7 @@ import { isLive } from "#contract/ended.ts";
 import { asFault } from "#contract/fault.ts";
 import type { StreamItem } from "#contract/operations.ts";
 import type { ShellEvent } from "#contract/shell.ts";
+import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
 
 export interface FollowCommand {
   readonly session_id: string;

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createHostLink, type HostLink } from "#app/live/host-link.ts";
 import { Fault } from "#contract/fault.ts";
 import { ShellId } from "#contract/ids.ts";
 import type { Shell } from "#contract/shell.ts";
+import { createHostLink, type HostLink } from "#session/host-link.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";
 import { findInteractive, startInteractive } from "./interactive-shell.ts";

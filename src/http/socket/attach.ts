@@ -1,6 +1,5 @@
 import type { Caller } from "#app/caller.ts";
 import { checkControllable, openSeat, type Seat } from "#app/live/seat.ts";
-import type { SessionFeed } from "#app/live/session-feeds.ts";
 import { resolveSince } from "#app/read/output.ts";
 import { openVisibleFeed } from "#app/visible-session.ts";
 import { asFault, Fault, isUnexpected } from "#contract/fault.ts";
@@ -11,6 +10,7 @@ import { parseRequest } from "#contract/parse.ts";
 import type { Session } from "#contract/session.ts";
 import { isAtLeast } from "#contract/token.ts";
 import { sayFault } from "#http/fault-response.ts";
+import type { SessionFeed } from "#session/session-feeds.ts";
 import { onMessages, parseFrame } from "./messages.ts";
 import { closeCodes, Outbox } from "./outbox.ts";
 import { base64Encoding, binaryEncoding, framesOf, utf8Encoding } from "./output-frames.ts";

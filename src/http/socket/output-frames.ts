@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import type { SessionFeed } from "#app/live/session-feeds.ts";
 import { unfinishedBytes } from "#base/utf8.ts";
 import { channelName } from "#contract/channels.ts";
+import type { SessionFeed } from "#session/session-feeds.ts";
 
 type Output = SessionFeed["output"];
 

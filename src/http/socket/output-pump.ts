@@ -1,6 +1,6 @@
-import type { SessionFeed } from "#app/live/session-feeds.ts";
 import { hasEnded } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
+import type { SessionFeed } from "#session/session-feeds.ts";
 import type { Outbox } from "./outbox.ts";
 import type { OutputFrames } from "./output-frames.ts";
 

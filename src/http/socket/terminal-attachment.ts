@@ -1,11 +1,11 @@
 import type { Caller } from "#app/caller.ts";
 import type { Seat } from "#app/live/seat.ts";
-import type { SessionFeed } from "#app/live/session-feeds.ts";
 import { sessionNotFound } from "#app/visible-session.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import type { TerminalServerFrame } from "#contract/terminal-frames.ts";
 import { isAtLeast } from "#contract/token.ts";
+import type { SessionFeed } from "#session/session-feeds.ts";
 import { type FrameEncoding, framesOf } from "./output-frames.ts";
 import { OutputPump } from "./output-pump.ts";
 import type { Lane } from "./terminal-lanes.ts";

@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
 import { type Clock, systemClock } from "#base/clock.ts";
 import { locateWorkerFile } from "#base/worker-file.ts";
 import { Fault } from "#contract/fault.ts";
 import type { ScreenState, ScreenText } from "#contract/operations/screen.ts";
+import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
+import { WorkerLink } from "./drawing-process.ts";
 import type { ScreenAnswer, ScreenRequest } from "./requests.ts";
 import { WARM_STEP_BYTES, WarmSessions } from "./warm-sessions.ts";
-import { WorkerLink } from "./worker-link.ts";
 
 /** What stands on the screens of sessions, drawn in a thread of their own from the logs. */
 export interface Screens extends AsyncDisposable {

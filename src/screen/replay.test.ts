@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Emulator } from "#app/emulator/emulator.ts";
-import { renderText } from "#app/emulator/text.ts";
 import { openLogFiles } from "#log/log-files.ts";
+import { Emulator } from "#screen/emulator/emulator.ts";
+import { renderText } from "#screen/emulator/text.ts";
 import { writeSession } from "#test/harness/recordings.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 import { LogReplay } from "./replay.ts";

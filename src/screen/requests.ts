@@ -1,6 +1,6 @@
-import type { ScreenSize } from "#app/emulator/emulator.ts";
 import type { FaultBody } from "#contract/fault.ts";
 import type { ScreenState, ScreenText } from "#contract/operations/screen.ts";
+import type { ScreenSize } from "#screen/emulator/emulator.ts";
 
 /** What the worker is asked. It reads the log itself, up to the tail that it is told. */
 export interface ScreenRequest {

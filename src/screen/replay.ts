@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
-import { Emulator, isTooLarge, type ScreenSize } from "#app/emulator/emulator.ts";
-import { openFromSnapshot, takeSnapshot } from "#app/emulator/snapshot.ts";
-import { packSnapshot, unpackSnapshot } from "#app/emulator/snapshot-codec.ts";
 import { Fault } from "#contract/fault.ts";
 import type { LogFiles } from "#log/log-files.ts";
+import { Emulator, isTooLarge, type ScreenSize } from "#screen/emulator/emulator.ts";
+import { openFromSnapshot, takeSnapshot } from "#screen/emulator/snapshot.ts";
+import { packSnapshot, unpackSnapshot } from "#screen/emulator/snapshot-codec.ts";
 
 /** A place in a log and the screen there: an emulator that goes on with what follows. */
 export interface Replay extends Disposable {

@@ -1,6 +1,6 @@
-import type { ScreenSize } from "#app/emulator/emulator.ts";
 import { limits } from "#contract/limits.ts";
 import type { LogFiles } from "#log/log-files.ts";
+import type { ScreenSize } from "#screen/emulator/emulator.ts";
 
 const NEWLINE = 0x0a;
 

@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { Emulator, isSameSize, isTooLarge } from "#app/emulator/emulator.ts";
-import { encodeState } from "#app/emulator/state.ts";
-import { renderText } from "#app/emulator/text.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { type LogFiles, openLogFiles } from "#log/log-files.ts";
+import { Emulator, isSameSize, isTooLarge } from "#screen/emulator/emulator.ts";
+import { encodeState } from "#screen/emulator/state.ts";
+import { renderText } from "#screen/emulator/text.ts";
 import { findCheckpoint, saveCheckpoint } from "./checkpoint-file.ts";
 import { findFirstSize } from "./first-size.ts";
 import { type Checkpoint, LogReplay, layDown, pickUp, type Replay } from "./replay.ts";

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 const LOAD = `
 Buffer.from("a little from the pool first");
 const before = Buffer.poolSize;
-const { UnicodeGraphemesAddon } = await import("#app/emulator/graphemes.ts");
+const { UnicodeGraphemesAddon } = await import("#screen/emulator/graphemes.ts");
 console.log(typeof UnicodeGraphemesAddon, Buffer.poolSize === before);
 `;
 

@@ -8,8 +8,8 @@ import { locateWorkerFile } from "#base/worker-file.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { writeSession } from "#test/harness/recordings.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
+import { type WorkerLimits, WorkerLink } from "./drawing-process.ts";
 import type { ScreenRequest } from "./requests.ts";
-import { type WorkerLimits, WorkerLink } from "./worker-link.ts";
 
 const SIZE = { cols: 80, rows: 24 };
 
@@ -76,7 +76,7 @@ test("the process ends with the one that started it", async () => {
   writeFileSync(entry, FRAGILE);
   writeFileSync(
     parent,
-    `import { WorkerLink } from ${JSON.stringify(new URL("./worker-link.ts", import.meta.url).href)};
+    `import { WorkerLink } from ${JSON.stringify(new URL("./drawing-process.ts", import.meta.url).href)};
      const link = new WorkerLink(new URL("./entry.mjs", import.meta.url));
      await link.ask({ session_id: "swift" });
      console.log(link.child.pid);`,
@@ -106,7 +106,7 @@ test("whoever waits when it ends is told so, and so is who comes then", async ()
 });
 
 test.each([
-  ["file:///a/src/app/screen/screens.ts", "file:///a/src/app/screen/screen-worker.ts"],
+  ["file:///a/src/screen/screens.ts", "file:///a/src/screen/screen-worker.ts"],
   ["file:///a/dist/chunks/serve-ABC.js", "file:///a/dist/screen-worker.js"],
   ["file:///a/dist/main.js", "file:///a/dist/screen-worker.js"],
 ])("from %s the worker is %s", (from, to) => {

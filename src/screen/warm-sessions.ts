@@ -1,6 +1,6 @@
-import type { SessionFeed, SessionFeeds } from "#app/live/session-feeds.ts";
 import type { Clock } from "#base/clock.ts";
 import { isFinal } from "#contract/ended.ts";
+import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
 
 /** The log keeps four times as much, so the screen is up to date long before what it needs is evicted. */
 export const WARM_STEP_BYTES = 16 * 1024 * 1024;

@@ -1,8 +1,8 @@
 import type { Caller } from "#app/caller.ts";
-import type { SessionFeeds } from "#app/live/session-feeds.ts";
 import { openVisibleFeed } from "#app/visible-session.ts";
 import type { Operations } from "#contract/operations.ts";
-import type { Screens } from "./screens.ts";
+import type { Screens } from "#screen/screens.ts";
+import type { SessionFeeds } from "#session/session-feeds.ts";
 
 export interface ScreenDeps {
   readonly feeds: SessionFeeds;

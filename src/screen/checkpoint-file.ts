@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { READABLE_FORMATS, SNAPSHOT_FORMAT } from "#app/emulator/snapshot-codec.ts";
 import { writeFileAtomic } from "#base/atomic-file.ts";
 import { errnoOf } from "#base/errno.ts";
+import { READABLE_FORMATS, SNAPSHOT_FORMAT } from "#screen/emulator/snapshot-codec.ts";
 import { type Checkpoint, pickUp } from "./replay.ts";
 
 /** Beside the session's logs, and removed with them. */
