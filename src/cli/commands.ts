@@ -53,8 +53,8 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       'reins run team.yaml --exec "Fix the tests." "Now the docs."',
     ],
     takesProgram: true,
-    findOwnWords: async (words) => (await import("./run.ts")).findOwnWords(words),
-    load: () => import("./run.ts"),
+    findOwnWords: async (words) => (await import("#cli/commands/run.ts")).findOwnWords(words),
+    load: () => import("#cli/commands/run.ts"),
   },
   exec: {
     summary: "Run a command as the tools for models do: no questions, its exit code passed on.",
@@ -73,7 +73,7 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       "reins exec --background -- npm start",
     ],
     takesProgram: true,
-    load: () => import("./process/exec.ts"),
+    load: () => import("#cli/commands/exec.ts"),
   },
   wait: {
     summary: "Wait until a session has ended, whose exit code is passed on, or for something else.",
@@ -98,14 +98,14 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       'reins wait --text "Listening on" --timeout 30s',
       "reins wait --for needs-answer --to ses_4k2m",
     ],
-    load: () => import("./control/wait.ts"),
+    load: () => import("#cli/commands/wait.ts"),
   },
   signal: {
     summary: "Send a signal to a session and everything that it started.",
     usage: "reins signal [options] ID SIGNAL",
     options: [["--escalate-after TIME", "kill what is left after so long"], JSON_OPTION],
     examples: ["reins signal ses_4k2m INT", "reins signal --escalate-after 5s ses_4k2m TERM"],
-    load: () => import("./process/signal.ts"),
+    load: () => import("#cli/commands/signal.ts"),
   },
   attach: {
     summary: "Get back to a session: see it, type into it, talk to an agent.",
@@ -123,7 +123,7 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       "reins attach --view ses_4k2m",
       "reins attach --remote http://127.0.0.1:7346 ses_4k2m",
     ],
-    load: () => import("./attach.ts"),
+    load: () => import("#cli/commands/attach.ts"),
   },
   ps: {
     summary: "List sessions.",
@@ -134,7 +134,7 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       JSON_OPTION,
     ],
     examples: ["reins ps", "reins ps -a --json"],
-    load: () => import("./ps.ts"),
+    load: () => import("#cli/commands/ps.ts"),
   },
   logs: {
     summary: "Print what a session has printed.",
@@ -152,7 +152,7 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       "reins logs -f --tail 20",
       "reins logs -f --since tail ses_4k2m",
     ],
-    load: () => import("./logs.ts"),
+    load: () => import("#cli/commands/logs.ts"),
   },
   close: {
     summary: "End sessions and everything that they started.",
@@ -165,7 +165,7 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       JSON_OPTION,
     ],
     examples: ["reins close ses_4k2m", 'reins close --reason "done" ses_4k2m ses_9x1c'],
-    load: () => import("./close.ts"),
+    load: () => import("#cli/commands/close.ts"),
   },
   send: {
     summary: "Say something to an agent, or type a line into a terminal or a command.",
@@ -186,7 +186,7 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       'reins send --followup "Now the docs." --to ses_4k2m',
       "git diff | reins send -",
     ],
-    load: () => import("./control/send.ts"),
+    load: () => import("#cli/commands/send.ts"),
   },
   watch: {
     summary: "Print the events of a session as they happen, one a line.",
@@ -199,7 +199,7 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       ["--json", "as it is in any case"],
     ],
     examples: ["reins watch | jq .type", "reins watch --pretty --since tail ses_4k2m"],
-    load: () => import("./control/watch.ts"),
+    load: () => import("#cli/commands/watch.ts"),
   },
   answer: {
     summary: "Answer an agent that asks; without an answer, show what it asks.",
@@ -219,14 +219,14 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       'reins answer reject --reason "Not on a Friday."',
       "reins answer colour=green size=3",
     ],
-    load: () => import("./control/answer.ts"),
+    load: () => import("#cli/commands/answer.ts"),
   },
   interrupt: {
     summary: "Stop what a session does right now; the session stays.",
     usage: "reins interrupt [options] [ID]",
     options: [TO_OPTION, REMOTE_OPTION, JSON_OPTION],
     examples: ["reins interrupt", "reins interrupt ses_4k2m"],
-    load: () => import("./control/interrupt.ts"),
+    load: () => import("#cli/commands/interrupt.ts"),
   },
   screen: {
     summary: "Print what stands on a terminal's screen.",
@@ -238,7 +238,7 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       JSON_OPTION,
     ],
     examples: ["reins screen", "reins screen --json ses_4k2m"],
-    load: () => import("./control/screen.ts"),
+    load: () => import("#cli/commands/screen.ts"),
   },
   fork: {
     summary: "Make another agent session that begins with the messages of this one.",
@@ -250,7 +250,7 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       JSON_OPTION,
     ],
     examples: ["reins fork", "reins fork --at 4 ses_4k2m"],
-    load: () => import("./control/fork.ts"),
+    load: () => import("#cli/commands/fork.ts"),
   },
   export: {
     summary: "Write a session as a recording, plain text, JSON or Markdown.",
@@ -263,7 +263,7 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       ["--json", "with -o: print what was written"],
     ],
     examples: ["reins export ses_4k2m", "reins export --format asciicast -o demo.cast ses_4k2m"],
-    load: () => import("./control/export.ts"),
+    load: () => import("#cli/commands/export.ts"),
   },
   serve: {
     summary: "Let browsers and programs in: HTTP, events and WebSockets.",
@@ -290,14 +290,14 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       "reins serve mcp team.yaml",
       "reins serve mcp --attach=ses_4k2m",
     ],
-    load: () => import("./serve.ts"),
+    load: () => import("#cli/commands/serve.ts"),
   },
   open: {
     summary: "Open the page of a server in a browser, which is let in by a single-use ticket.",
     usage: "reins open [options]",
     options: [["--print", "start no browser"], REMOTE_OPTION, DATA_DIR_OPTION, JSON_OPTION],
     examples: ["reins open", "reins open --print", "reins open --remote https://reins.example.org"],
-    load: () => import("./admin/open.ts"),
+    load: () => import("#cli/commands/open.ts"),
   },
   proto: {
     summary: "Steer a run from a program: one JSON object a line, both ways.",
@@ -309,7 +309,7 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       ["--json", "as it is in any case"],
     ],
     examples: ["reins proto", "reins proto --to ses_4k2m --since 0"],
-    load: () => import("./proto/proto.ts"),
+    load: () => import("#cli/commands/proto.ts"),
   },
   token: {
     summary: "Make, list and revoke the tokens that let callers in.",
@@ -329,14 +329,14 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       "reins token list",
       "reins token revoke tok_0123456789abcdef",
     ],
-    load: () => import("./admin/token.ts"),
+    load: () => import("#cli/commands/token.ts"),
   },
   workspace: {
     summary: "Make, list and delete workspaces.",
     usage: "reins workspace create NAME | reins workspace list | reins workspace delete ID…",
     options: [DATA_DIR_OPTION, JSON_OPTION],
     examples: ["reins workspace create website", "reins workspace list --json"],
-    load: () => import("./admin/workspace.ts"),
+    load: () => import("#cli/commands/workspace.ts"),
   },
   task: {
     summary: "Make, list and delete tasks: directories that terminals are opened for.",
@@ -350,14 +350,14 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       JSON_OPTION,
     ],
     examples: ["reins task create --issue WEB-12 ~/website", "reins task list --issue WEB-12"],
-    load: () => import("./admin/task.ts"),
+    load: () => import("#cli/commands/task.ts"),
   },
   doctor: {
     summary: "Check whether everything that Reins needs is there and right.",
     usage: "reins doctor [options]",
     options: [JSON_OPTION],
     examples: ["reins doctor", "reins doctor --json"],
-    load: () => import("./doctor/doctor.ts"),
+    load: () => import("#cli/commands/doctor.ts"),
   },
   completion: {
     summary: "Print the script that completes commands, options and ids in a shell.",
@@ -365,7 +365,7 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
     options: [],
     examples: ["reins completion bash", "reins completion fish"],
     load: async () => {
-      const { createCompletion } = await import("./completion/completion.ts");
+      const { createCompletion } = await import("#cli/commands/completion.ts");
       return { run: createCompletion(commands) };
     },
   },
@@ -381,7 +381,7 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       JSON_OPTION,
     ],
     examples: ["reins host status", "reins host upgrade", "reins host stop --yes"],
-    load: () => import("./host.ts"),
+    load: () => import("#cli/commands/host.ts"),
   },
   agent: {
     summary: "One life of an agent session; started by the host.",
@@ -389,6 +389,6 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
     options: [["--park-after MS", "end after so long without work, until it is needed again"]],
     examples: ["reins agent"],
     hidden: true,
-    load: () => import("./team/agent.ts"),
+    load: () => import("#cli/commands/agent.ts"),
   },
 };

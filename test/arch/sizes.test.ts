@@ -6,6 +6,8 @@ const SOURCE_LINES = 400;
 const TEST_LINES = 600;
 /** About 15; one that needs more holds a second idea. */
 const FOLDER_FILES = 18;
+/** One file a verb: the list of the files is the list of the commands. */
+const VERBS = "src/cli/commands";
 
 /** Words that say nothing about what a thing is: anywhere in a name, at its start, at its end. */
 const EMPTY_WORD = /^((manager|service|helper|util)s?|utility|utilities|common|misc|v[2-9])$/i;
@@ -27,7 +29,9 @@ test("no file is longer than its kind may be", () => {
 test("no folder holds more source files than one can overlook", () => {
   const sources = files.filter((file) => !isTest(file));
   const folders = Map.groupBy(sources, (file) => dirname(file));
-  const crowded = [...folders].filter(([, held]) => held.length > FOLDER_FILES);
+  const crowded = [...folders].filter(
+    ([folder, held]) => folder !== VERBS && held.length > FOLDER_FILES,
+  );
   expect(crowded.map(([folder, held]) => `${folder}: ${held.length}`)).toEqual([]);
 });
 

@@ -1,6 +1,6 @@
-import { parseTime } from "#cli/process/local-tools.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
+import { parseTime } from "./local-tools.ts";
 
 /** What somebody waits for. */
 export type Wanted =

@@ -1,10 +1,10 @@
 import type { Command, CommandSpec } from "#cli/command-spec.ts";
+import { renderBash } from "#cli/completion/bash.ts";
+import { renderFish } from "#cli/completion/fish.ts";
+import { type CommandGrammar, createGrammar } from "#cli/completion/grammar.ts";
+import { renderZsh } from "#cli/completion/zsh.ts";
 import { parseOptions, refuseWords } from "#cli/options.ts";
 import { Fault } from "#contract/fault.ts";
-import { renderBash } from "./bash.ts";
-import { renderFish } from "./fish.ts";
-import { type CommandGrammar, createGrammar } from "./grammar.ts";
-import { renderZsh } from "./zsh.ts";
 
 const shells: Readonly<Record<string, (grammar: readonly CommandGrammar[]) => string>> = {
   bash: renderBash,

@@ -1,14 +1,14 @@
+import { parseTime } from "#cli/control/local-tools.ts";
+import { openTarget, printJson, targetOptions } from "#cli/control/target-options.ts";
+import { type Outcome, waitForAgent } from "#cli/control/wait-agent.ts";
+import { checkPattern, parseWanted, type Wanted } from "#cli/control/wait-plan.ts";
+import { waitForSession } from "#cli/control/wait-session.ts";
 import { notice } from "#cli/exit.ts";
 import { parseOptions, parseSince, refuseWords } from "#cli/options.ts";
 import { LATE_EXIT } from "#cli/piped.ts";
 import { printable } from "#cli/printable.ts";
-import { parseTime } from "#cli/process/local-tools.ts";
 import { limits } from "#contract/limits.ts";
 import type { SessionState } from "#contract/session-state.ts";
-import { openTarget, printJson, targetOptions } from "./target-options.ts";
-import { type Outcome, waitForAgent } from "./wait-agent.ts";
-import { checkPattern, parseWanted, type Wanted } from "./wait-plan.ts";
-import { waitForSession } from "./wait-session.ts";
 
 const options = {
   ...targetOptions,
@@ -29,7 +29,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const { json: _json, timeout: _timeout, ...others } = values;
   // For the end of a process of this machine: the answer that the tools for models give.
   if (Object.values(others).every((value) => value === undefined)) {
-    const { waitForProcess } = await import("#cli/process/wait.ts");
+    const { waitForProcess } = await import("#cli/control/wait-process.ts");
     const code = await waitForProcess(argv);
     if (code !== undefined) return code;
   }

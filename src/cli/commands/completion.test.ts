@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { CommandSpec } from "#cli/command-spec.ts";
 import { commands } from "#cli/commands.ts";
+import { renderBash } from "#cli/completion/bash.ts";
+import { renderFish } from "#cli/completion/fish.ts";
+import { createGrammar } from "#cli/completion/grammar.ts";
+import { renderZsh } from "#cli/completion/zsh.ts";
 import { runProgram } from "#test/harness/run-program.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
-import { renderBash } from "./bash.ts";
-import { renderFish } from "./fish.ts";
-import { createGrammar } from "./grammar.ts";
-import { renderZsh } from "./zsh.ts";
 
 const nothing: Pick<CommandSpec, "summary" | "examples" | "load"> = {
   summary: "It's for tests: all of it.",

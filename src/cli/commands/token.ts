@@ -1,12 +1,12 @@
+import { openRecords } from "#cli/admin/records.ts";
+import { collect, given, parseLifetime, parseTyped, runEach, runVerb } from "#cli/admin/verbs.ts";
 import { parseOptions, refuseWords } from "#cli/options.ts";
 import { printable } from "#cli/printable.ts";
-import { describeAge, renderColumns } from "#cli/ps.ts";
 import { Fault } from "#contract/fault.ts";
 import { operations } from "#contract/operations.ts";
 import { parseRequest } from "#contract/parse.ts";
 import type { Token } from "#contract/token.ts";
-import { openRecords } from "./records.ts";
-import { collect, given, parseLifetime, parseTyped, runEach, runVerb } from "./verbs.ts";
+import { describeAge, renderColumns } from "./ps.ts";
 
 export function run(argv: readonly string[]): Promise<number> {
   return runVerb("token", { create, list, revoke }, argv);

@@ -1,14 +1,14 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import { openRecords } from "#cli/admin/records.ts";
+import { collect, given, parseTyped, runEach, runVerb } from "#cli/admin/verbs.ts";
 import { parseOptions, refuseWords } from "#cli/options.ts";
 import { printable } from "#cli/printable.ts";
-import { describeAge, renderColumns, shorten } from "#cli/ps.ts";
 import { Fault } from "#contract/fault.ts";
 import { operations } from "#contract/operations.ts";
 import { parseRequest } from "#contract/parse.ts";
 import type { Task } from "#contract/workspace.ts";
-import { openRecords } from "./records.ts";
-import { collect, given, parseTyped, runEach, runVerb } from "./verbs.ts";
+import { describeAge, renderColumns, shorten } from "./ps.ts";
 
 export function run(argv: readonly string[]): Promise<number> {
   return runVerb("task", { create, list, delete: remove }, argv);

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createWriteStream, renameSync, rmSync, statSync } from "node:fs";
 import { constants } from "node:os";
 import { finished } from "node:stream/promises";
+import { openTarget, printJson, type Target, targetOptions } from "#cli/control/target-options.ts";
 import { notice } from "#cli/exit.ts";
 import { parseOptions, refuseWords } from "#cli/options.ts";
 import { writeTo } from "#cli/output-writer.ts";
@@ -10,7 +11,6 @@ import { Fault } from "#contract/fault.ts";
 import { ExportFormat } from "#contract/operations/reading.ts";
 import type { Document, OperationInput } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
-import { openTarget, printJson, type Target, targetOptions } from "./target-options.ts";
 
 type Format = NonNullable<OperationInput<"session.export">["format"]>;
 

@@ -1,9 +1,9 @@
 import type { SessionOperations } from "#app/session.ts";
+import { openLocal } from "#cli/context.ts";
+import { exitCodeOf, sayFault } from "#cli/exit.ts";
+import { parseOptions } from "#cli/options.ts";
+import { createTargetPlace, findTarget, type TargetPlace } from "#cli/place/target.ts";
 import { Fault } from "#contract/fault.ts";
-import { openLocal } from "./context.ts";
-import { exitCodeOf, sayFault } from "./exit.ts";
-import { parseOptions } from "./options.ts";
-import { createTargetPlace, findTarget, type TargetPlace } from "./place/target.ts";
 import { describeState } from "./ps.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
@@ -55,8 +55,8 @@ async function openSessions(remote: string | undefined): Promise<Sessions> {
     return { place, close, [Symbol.asyncDispose]: async () => dispose() };
   }
   const [{ openPlace }, { choosePlace }] = await Promise.all([
-    import("./place/place.ts"),
-    import("./place/records.ts"),
+    import("#cli/place/place.ts"),
+    import("#cli/place/records.ts"),
   ]);
   const place = await openPlace(choosePlace({ remote }));
   return {

@@ -1,21 +1,21 @@
 import { fstatSync } from "node:fs";
 import { resolve } from "node:path";
+import { findDataDir, openLocal } from "#cli/context.ts";
+import { readEventHooks } from "#cli/hooks/event-hook.ts";
+import { openRunHooks } from "#cli/hooks/run-hooks.ts";
+import { parseOptions, parseSeconds, splitCommand } from "#cli/options.ts";
+import { runPiped } from "#cli/piped.ts";
+import { markNesting } from "#cli/place/enclosing.ts";
+import { LISTEN_VALUED, listenOptions, pickListenFlags } from "#cli/place/listen-options.ts";
+import type { PendingListener } from "#cli/place/start-listener.ts";
+import { findTaskPlaces } from "#cli/place/task-places.ts";
+import { printableJson } from "#cli/printable.ts";
+import { meansTeam } from "#cli/team/team-word.ts";
+import { attachTerminal } from "#cli/terminal/attached.ts";
+import { currentSize } from "#cli/terminal/raw-mode.ts";
 import { Fault } from "#contract/fault.ts";
 import type { TaskId } from "#contract/ids.ts";
 import type { OperationInput } from "#contract/operations.ts";
-import { findDataDir, openLocal } from "./context.ts";
-import { readEventHooks } from "./hooks/event-hook.ts";
-import { openRunHooks } from "./hooks/run-hooks.ts";
-import { parseOptions, parseSeconds, splitCommand } from "./options.ts";
-import { runPiped } from "./piped.ts";
-import { markNesting } from "./place/enclosing.ts";
-import { LISTEN_VALUED, listenOptions, pickListenFlags } from "./place/listen-options.ts";
-import type { PendingListener } from "./place/start-listener.ts";
-import { findTaskPlaces } from "./place/task-places.ts";
-import { printableJson } from "./printable.ts";
-import { meansTeam } from "./team/team-word.ts";
-import { attachTerminal } from "./terminal/attached.ts";
-import { currentSize } from "./terminal/raw-mode.ts";
 
 const options = {
   detach: { type: "boolean", short: "d" },
@@ -43,7 +43,7 @@ const VALUED = [
 
 export async function run(argv: readonly string[]): Promise<number> {
   if (isTeam(argv)) {
-    const { runTeam } = await import("./team/run-team.ts");
+    const { runTeam } = await import("#cli/team/run-team.ts");
     return await runTeam(argv);
   }
   return await runCommand(argv);
@@ -71,7 +71,7 @@ async function runCommand(argv: readonly string[]): Promise<number> {
   const hooks = await readEventHooks(values["on-event"] ?? [], { isDetached });
   if (values.remote !== undefined) {
     refuseListener(values);
-    const { runThere } = await import("./remote/run.ts");
+    const { runThere } = await import("#cli/remote/run.ts");
     const { remote } = values;
     return await runThere({ remote, request, hooks, isDetached, isAttached, json, forwardsInput });
   }
@@ -101,7 +101,7 @@ async function runCommand(argv: readonly string[]): Promise<number> {
 async function openListenerFor(values: Values): Promise<PendingListener | undefined> {
   const flags = pickListenFlags(values);
   if (flags === undefined) return undefined;
-  const { openListener } = await import("./place/start-listener.ts");
+  const { openListener } = await import("#cli/place/start-listener.ts");
   return await openListener(flags);
 }
 

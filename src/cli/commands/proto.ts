@@ -4,13 +4,13 @@ import type { Run } from "#app/run-control.ts";
 import { openTarget, targetOptions } from "#cli/control/target-options.ts";
 import { exitCodeOf, notice } from "#cli/exit.ts";
 import { parseOptions, parseSince, refuseWords } from "#cli/options.ts";
+import { answerLine, LINE_BYTES } from "#cli/proto/answer-line.ts";
+import { forwardEvents } from "#cli/proto/forward-events.ts";
+import { openLeaving } from "#cli/proto/leaving.ts";
+import { LineWriter } from "#cli/proto/line-writer.ts";
+import { readRequestLines } from "#cli/proto/request-lines.ts";
+import { takeStdout } from "#cli/proto/take-stdout.ts";
 import { limits } from "#contract/limits.ts";
-import { answerLine, LINE_BYTES } from "./answer-line.ts";
-import { forwardEvents } from "./forward-events.ts";
-import { openLeaving } from "./leaving.ts";
-import { LineWriter } from "./line-writer.ts";
-import { readRequestLines } from "./request-lines.ts";
-import { takeStdout } from "./take-stdout.ts";
 
 /**
  * A run for programs, one JSON object a line:

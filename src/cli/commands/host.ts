@@ -1,13 +1,13 @@
 import { resolve } from "node:path";
+import { findDataDir, ownCommand } from "#cli/context.ts";
+import { parseOptions, refuseWords } from "#cli/options.ts";
+import { countSessions } from "#cli/printable.ts";
+import { version } from "#cli/version.ts";
 import { Fault } from "#contract/fault.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { findHost } from "#host/start-host.ts";
 import { withoutMarks } from "#proc/environment.ts";
 import { takeEnvironment } from "#proc/guard-memory.ts";
-import { findDataDir, ownCommand } from "./context.ts";
-import { parseOptions, refuseWords } from "./options.ts";
-import { countSessions } from "./printable.ts";
-import { version } from "./version.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseOptions(argv, {
@@ -21,7 +21,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   if (action === undefined) return await serve(dataDir);
   if (action === "status") return await status(dataDir, values.json === true);
   if (action === "stop") {
-    const { stopHost } = await import("./admin/stop-host.ts");
+    const { stopHost } = await import("#cli/admin/stop-host.ts");
     return await stopHost(dataDir, { isSure: values.yes === true, json: values.json === true });
   }
   if (action === "upgrade") return await upgrade(dataDir, values.json === true);

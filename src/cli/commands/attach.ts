@@ -1,12 +1,12 @@
+import { openLocal } from "#cli/context.ts";
+import { parseOptions, parseSince, refuseWords } from "#cli/options.ts";
+import { runPiped } from "#cli/piped.ts";
+import { chatWith, needsTerminal, type Viewing } from "#cli/place/chat-with.ts";
+import { choosePlace } from "#cli/place/records.ts";
+import { createTargetPlace, findTarget } from "#cli/place/target.ts";
+import { attachTerminal } from "#cli/terminal/attached.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
-import { openLocal } from "./context.ts";
-import { parseOptions, parseSince, refuseWords } from "./options.ts";
-import { runPiped } from "./piped.ts";
-import { chatWith, needsTerminal, type Viewing } from "./place/chat-with.ts";
-import { choosePlace } from "./place/records.ts";
-import { createTargetPlace, findTarget } from "./place/target.ts";
-import { attachTerminal } from "./terminal/attached.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseOptions(argv, {
@@ -26,7 +26,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const takeover = values.takeover === true;
   const { remote, token } = choosePlace({ to: word, remote: values.remote });
   if (remote !== undefined) {
-    const { attachThere } = await import("./remote/attach.ts");
+    const { attachThere } = await import("#cli/remote/attach.ts");
     return await attachThere({ remote, token, word, since, isViewer, takeover });
   }
   using local = await openLocal();
@@ -34,7 +34,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     isFollowed: true,
   });
   if (session.kind === "agent") {
-    const { canChat } = await import("./chat/chat.ts");
+    const { canChat } = await import("#cli/chat/chat.ts");
     if (canChat()) return await attachAgent(session, { isViewer });
     throw needsTerminal(session.session_id);
   }
@@ -52,7 +52,7 @@ export async function run(argv: readonly string[]): Promise<number> {
 }
 
 async function attachAgent(session: Session, viewing: Viewing): Promise<number> {
-  const { openPlace } = await import("./place/place.ts");
+  const { openPlace } = await import("#cli/place/place.ts");
   await using place = await openPlace();
   return await chatWith(place, session, viewing);
 }

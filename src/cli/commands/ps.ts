@@ -1,13 +1,13 @@
+import { findDataDir, findLocal } from "#cli/context.ts";
+import { parseOptions, refuseWords } from "#cli/options.ts";
+import { openReading } from "#cli/place/read-here.ts";
+import { choosePlace, listRecords } from "#cli/place/records.ts";
+import { createTargetPlace, listSessions, type TargetPlace } from "#cli/place/target.ts";
+import { printable, printableJson } from "#cli/printable.ts";
 import type { Session } from "#contract/session.ts";
 import type { SessionState } from "#contract/session-state.ts";
 import { findAnswering } from "#registry/answering.ts";
 import { isRun, joinRuns, type Run } from "#registry/runs.ts";
-import { findDataDir, findLocal } from "./context.ts";
-import { parseOptions, refuseWords } from "./options.ts";
-import { openReading } from "./place/read-here.ts";
-import { choosePlace, listRecords } from "./place/records.ts";
-import { createTargetPlace, listSessions, type TargetPlace } from "./place/target.ts";
-import { printable, printableJson } from "./printable.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseOptions(argv, {
@@ -50,7 +50,7 @@ async function listLive(): Promise<readonly Session[]> {
 }
 
 async function listThere(remote: string, isAll: boolean): Promise<Run[]> {
-  const { openPlace } = await import("./place/place.ts");
+  const { openPlace } = await import("#cli/place/place.ts");
   await using place = await openPlace(choosePlace({ remote }));
   // Which runs have an address over there is known there alone.
   return joinRuns(await listShown(place, isAll), []);

@@ -1,9 +1,9 @@
+import { openTarget, targetOptions } from "#cli/control/target-options.ts";
 import { parseOptions, refuseWords } from "#cli/options.ts";
 import { writeTo } from "#cli/output-writer.ts";
 import { printable } from "#cli/printable.ts";
 import { Fault } from "#contract/fault.ts";
 import type { OperationOutput } from "#contract/operations.ts";
-import { openTarget, targetOptions } from "./target-options.ts";
 
 /** `reins screen`: what stands on a terminal now, or stood there. */
 export async function run(argv: readonly string[]): Promise<number> {

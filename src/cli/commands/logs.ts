@@ -1,15 +1,15 @@
 import { constants } from "node:os";
 import { followOutput, openOutput } from "#app/follow-output.ts";
 import { findStart } from "#app/last-lines.ts";
+import { findDataDir } from "#cli/context.ts";
+import { hostGone } from "#cli/exit.ts";
+import { parseOptions, parseStart, refuseWords } from "#cli/options.ts";
+import { createFrameWriter, openRawWriter } from "#cli/output-writer.ts";
+import { openReading } from "#cli/place/read-here.ts";
+import { findTarget } from "#cli/place/target.ts";
 import { isFinal } from "#contract/ended.ts";
 import type { LogSource } from "#log/log-source.ts";
 import { readRange } from "#log/read-range.ts";
-import { findDataDir } from "./context.ts";
-import { hostGone } from "./exit.ts";
-import { parseOptions, parseStart, refuseWords } from "./options.ts";
-import { createFrameWriter, openRawWriter } from "./output-writer.ts";
-import { openReading } from "./place/read-here.ts";
-import { findTarget } from "./place/target.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseOptions(argv, {
@@ -27,7 +27,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   using leaving = onLeavingSignals();
   const { signal } = leaving;
   if (values.remote !== undefined) {
-    const { printRemoteLogs } = await import("./control/remote-logs.ts");
+    const { printRemoteLogs } = await import("#cli/control/remote-logs.ts");
     const json = values.json === true;
     await printRemoteLogs({ remote: values.remote, word, start, isFollowing, json, signal });
     return leaving.exitCode;

@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { resolve } from "node:path";
+import { addressOfPage } from "#cli/admin/page-address.ts";
 import { findDataDir } from "#cli/context.ts";
 import { parseOptions, refuseWords } from "#cli/options.ts";
 import { openPlace } from "#cli/place/place.ts";
 import { choosePlace } from "#cli/place/records.ts";
 import { Fault } from "#contract/fault.ts";
-import { addressOfPage } from "./page-address.ts";
 
 /** Makes a new ticket and shows the page to whoever sits here. */
 export async function run(argv: readonly string[]): Promise<number> {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { addressOfPage } from "#cli/admin/page-address.ts";
 import { findBrowser } from "./open.ts";
-import { addressOfPage } from "./page-address.ts";
 
 const desk = { platform: "linux", env: { DISPLAY: ":0" }, isTerminal: true } as const;
 

@@ -1,3 +1,5 @@
+import { type AnswerPlan, fillForm, fillOnlyField, parseAnswer } from "#cli/control/answer-plan.ts";
+import { openTarget, printJson, targetOptions } from "#cli/control/target-options.ts";
 import { notice } from "#cli/exit.ts";
 import { parseOptions } from "#cli/options.ts";
 import { printable } from "#cli/printable.ts";
@@ -6,8 +8,6 @@ import { listFields } from "#cli/team/form.ts";
 import type { ApprovalDecision } from "#contract/agent/events.ts";
 import type { AgentSnapshot, PendingApproval, PendingElicitation } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
-import { type AnswerPlan, fillForm, fillOnlyField, parseAnswer } from "./answer-plan.ts";
-import { openTarget, printJson, targetOptions } from "./target-options.ts";
 
 type Pending = Pick<AgentSnapshot, "approvals" | "elicitations">;
 

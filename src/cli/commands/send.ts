@@ -2,12 +2,12 @@ import { typeInto } from "#app/model-terminal/door-typing.ts";
 import { encodeKey } from "#app/model-terminal/keys.ts";
 import { followUpRun, sendToRun } from "#app/run-control.ts";
 import { randomId } from "#base/random-id.ts";
+import { readMessage } from "#cli/control/message-word.ts";
+import { openTarget, printJson, type Target, targetOptions } from "#cli/control/target-options.ts";
 import { notice } from "#cli/exit.ts";
 import { parseOptions } from "#cli/options.ts";
 import { Framing } from "#contract/agent/message.ts";
 import { Fault } from "#contract/fault.ts";
-import { readMessage } from "./message-word.ts";
-import { openTarget, printJson, type Target, targetOptions } from "./target-options.ts";
 
 const options = {
   ...targetOptions,

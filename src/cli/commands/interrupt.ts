@@ -1,7 +1,7 @@
+import { openTarget, printJson, targetOptions } from "#cli/control/target-options.ts";
 import { notice } from "#cli/exit.ts";
 import { parseOptions, refuseWords } from "#cli/options.ts";
 import { Fault } from "#contract/fault.ts";
-import { openTarget, printJson, targetOptions } from "./target-options.ts";
 
 /** `reins interrupt`: what runs in the session stops, the session stays. */
 export async function run(argv: readonly string[]): Promise<number> {

@@ -2,6 +2,7 @@ import { addAbortListener } from "node:events";
 import { resolve } from "node:path";
 import { quoteIfNeeded } from "#base/shell-quote.ts";
 import { type Local, openLocal } from "#cli/context.ts";
+import { openLocalTools, parseTime } from "#cli/control/local-tools.ts";
 import { parseOptions, splitCommand } from "#cli/options.ts";
 import { LATE_EXIT, onSignals, runPiped, sayLeft } from "#cli/piped.ts";
 import { printableJson } from "#cli/printable.ts";
@@ -10,7 +11,6 @@ import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
 import type { ProcessResult } from "#contract/tools/process.ts";
 import type { ToolInput } from "#contract/tools/tools.ts";
-import { openLocalTools, parseTime } from "./local-tools.ts";
 
 const options = {
   background: { type: "boolean" },

@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
+import { addressOfPage } from "#cli/admin/page-address.ts";
+import { describeStart } from "#cli/admin/serve-words.ts";
+import { describeCaller, findDataDir, ownCommand } from "#cli/context.ts";
+import { parseOptions, refuseWords } from "#cli/options.ts";
+import { takeStdout } from "#cli/proto/take-stdout.ts";
+import { version } from "#cli/version.ts";
 import { Fault } from "#contract/fault.ts";
 import { guardMemory, takeEnvironment } from "#proc/guard-memory.ts";
-import { addressOfPage } from "./admin/page-address.ts";
-import { describeStart } from "./admin/serve-words.ts";
-import { describeCaller, findDataDir, ownCommand } from "./context.ts";
-import { parseOptions, refuseWords } from "./options.ts";
-import { takeStdout } from "./proto/take-stdout.ts";
-import { version } from "./version.ts";
 
 /** Serves until it is told to stop; the sessions go on without it. */
 export async function run(argv: readonly string[]): Promise<number> {
@@ -36,12 +36,12 @@ async function serveMcp(argv: readonly string[]): Promise<number> {
   };
   const { attach: to, remote } = values;
   if (to !== undefined) {
-    const { serveRun } = await import("./proto/serve-run.ts");
+    const { serveRun } = await import("#cli/proto/serve-run.ts");
     await serveRun(options, { to, remote });
     return 0;
   }
   if (team !== undefined) {
-    const { serveTeam } = await import("./team/serve-team.ts");
+    const { serveTeam } = await import("#cli/team/serve-team.ts");
     await serveTeam(options, { team, agents: values.agent ?? [] });
     return 0;
   }

@@ -1,11 +1,11 @@
 import { systemNames } from "#app/process/signal.ts";
 import { openLocal } from "#cli/context.ts";
+import { openLocalTools, parseTime } from "#cli/control/local-tools.ts";
 import { parseOptions } from "#cli/options.ts";
 import { createTargetPlace, findTarget } from "#cli/place/target.ts";
 import { Fault } from "#contract/fault.ts";
 import { findSignal } from "#contract/signals.ts";
 import type { ToolSignal } from "#contract/tools/process.ts";
-import { openLocalTools, parseTime } from "./local-tools.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseOptions(argv, {
