@@ -164,7 +164,7 @@ function openParts(
     inFlight: new Set(),
     cast: (name) => casting.start(name),
     perform: (actor) => runTurn(actor, stage),
-    handOver: (to) => turns.handOver(to, "handoff"),
+    switchAgent: (to) => turns.switchAgent(to, "handoff"),
   };
   const queue = new MessageQueue(fold, emit);
   const turns = new Turns({ stage, casting, queue, spec });
@@ -290,7 +290,7 @@ function choiceHandlers({ stage, turns, casting, models, keys }: Parts) {
     agent: ({ name }) => {
       getDefinition(team, name);
       turns.checkIdle();
-      turns.handOver(casting.find(name), "user");
+      turns.switchAgent(casting.find(name), "user");
       return {};
     },
     model: ({ agent = fold.agent, model, keys: more = {} }) => {

@@ -149,7 +149,7 @@ export class Turns {
   }
 
   /** From now on another agent goes on. */
-  handOver(to: Cast, by: "user" | "handoff"): void {
+  switchAgent(to: Cast, by: "user" | "handoff"): void {
     const from = this.actor.cast.definition.name;
     const { name } = to.definition;
     this.actor.cast = to;

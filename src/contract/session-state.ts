@@ -12,13 +12,6 @@ export const EndReason = z.enum([
 ]);
 export type EndReason = z.infer<typeof EndReason>;
 
-/** Ends that were meant: an agent that ended so is not started again. */
-export const MEANT_ENDS: readonly EndReason[] = [
-  "user_requested",
-  "parent_closed",
-  "lifetime_timeout",
-];
-
 /** A process that belonged to the session and could not be ended, with why. */
 export const Survivor = z.strictObject({
   pid: z.int(),

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { everyName } from "./every-name.ts";
 import { SessionId, TaskId, WorkspaceId } from "./ids.ts";
 import { limits } from "./limits.ts";
-import { MEANT_ENDS, SessionState } from "./session-state.ts";
+import { SessionState } from "./session-state.ts";
 
 export const SessionKind = z.enum(["terminal", "command", "agent"]);
 export type SessionKind = z.infer<typeof SessionKind>;
@@ -76,19 +76,6 @@ export const Session = z.strictObject({
     .optional(),
 });
 export type Session = z.infer<typeof Session>;
-
-/** An agent whose worker has ended and may be started again: its events go on then. */
-export function isParked({ kind, state }: Pick<Session, "kind" | "state">): boolean {
-  const hasEnded = state.kind === "exited" || state.kind === "lost";
-  return kind === "agent" && hasEnded && !MEANT_ENDS.includes(state.reason);
-}
-
-/** An agent whose worker ended by no choice of its own or of a person, and that may be started again. */
-export function isCrashed(session: Pick<Session, "kind" | "state">): boolean {
-  const { state } = session;
-  const hasParked = state.kind === "exited" && state.reason === "exited" && state.exit_code === 0;
-  return isParked(session) && !hasParked;
-}
 
 function environmentBytes(env: Readonly<Record<string, string>>): number {
   const encoder = new TextEncoder();

@@ -1,11 +1,12 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isErrno } from "#base/errno.ts";
+import { isLive } from "#contract/ended.ts";
 import { SessionId } from "#contract/ids.ts";
 import type { Session } from "#contract/session.ts";
 import { readRecord, type SessionRecord } from "./session/session-record.ts";
 import { describeSession } from "./session/session-view.ts";
-import { isLive, transition } from "./session/transition.ts";
+import { transition } from "./session/transition.ts";
 
 /** The sessions as their records tell, the newest first, for a directory that no host can serve. Writes nothing. */
 export function readSessions(folder: string): Session[] {
@@ -20,7 +21,7 @@ export function readSessions(folder: string): Session[] {
 
 function describe(record: SessionRecord): Session {
   const { state } = record;
-  const settled = isLive(state) ? transition(state, { kind: "host_died" }) : state;
+  const settled = isLive({ state }) ? transition(state, { kind: "host_died" }) : state;
   return describeSession(
     { ...record, state: settled },
     { ...record, controller: null, viewers: 0, fault: undefined },

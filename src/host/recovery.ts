@@ -3,11 +3,11 @@ import { join } from "node:path";
 import type { Clock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
 import { channels } from "#contract/channels.ts";
+import { isCrashed, isLive } from "#contract/ended.ts";
 import type { SessionEvent } from "#contract/events.ts";
 import { SessionId } from "#contract/ids.ts";
-import { isCrashed } from "#contract/session.ts";
 import { readRecord, type SessionRecord, writeRecord } from "#host/session/session-record.ts";
-import { isLive, transition } from "#host/session/transition.ts";
+import { transition } from "#host/session/transition.ts";
 import { type LogFiles, openLogFiles } from "#log/log-files.ts";
 import { endOf } from "#log/log-source.ts";
 import { openLogWriter } from "#log/log-writer.ts";
@@ -47,7 +47,7 @@ export function recoverSessions(
       continue;
     }
     const { record } = read;
-    const hasEnd = isLive(record.state) ? false : findEnd(dir, record, deps);
+    const hasEnd = isLive(record) ? false : findEnd(dir, record, deps);
     if (isSettled(record) && hasEnd) {
       records.push(record);
       continue;
@@ -69,7 +69,7 @@ export function leftoverOf({ session_id, process, limit_mark, boot_id }: Session
 }
 
 function isSettled({ state }: SessionRecord): boolean {
-  return !isLive(state) && (state.kind !== "exited" || state.final);
+  return !isLive({ state }) && (state.kind !== "exited" || state.final);
 }
 
 interface Left {

@@ -3,11 +3,10 @@ import type { Clock } from "#base/clock.ts";
 import { Emitter } from "#base/emitter.ts";
 import type { Logger } from "#base/logger.ts";
 import { randomId } from "#base/random-id.ts";
-import { isFinal } from "#contract/ended.ts";
+import { isFinal, isResumable } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { SessionId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
-import { isParked } from "#contract/session.ts";
 import type { EndReason } from "#contract/session-state.ts";
 import { HostSession } from "#host/session/host-session.ts";
 import type { SessionRecord } from "#host/session/session-record.ts";
@@ -210,7 +209,7 @@ export class Sessions {
   async #closeChildren(sessionId: string): Promise<void> {
     const children = this.all().filter(
       ({ record, isLive }) =>
-        record.parent_session_id === sessionId && !record.detach && (isLive || isParked(record)),
+        record.parent_session_id === sessionId && !record.detach && (isLive || isResumable(record)),
     );
     await Promise.all(children.map((child) => this.close(child.id, "parent_closed")));
   }

@@ -8,7 +8,7 @@ import { locateWorkerFile } from "#base/worker-file.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { writeSession } from "#test/harness/recordings.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
-import { type WorkerLimits, WorkerLink } from "./drawing-process.ts";
+import { DrawingProcess, type WorkerLimits } from "./drawing-process.ts";
 import type { ScreenRequest } from "./requests.ts";
 
 const SIZE = { cols: 80, rows: 24 };
@@ -63,7 +63,7 @@ test("a process that does not start is a fault of no session", async () => {
   using dir = openTempDir();
   const file = join(dir.path, "entry.mjs");
   writeFileSync(file, "process.exit(3);");
-  await using link = new WorkerLink(pathToFileURL(file));
+  await using link = new DrawingProcess(pathToFileURL(file));
   await expect(link.ask(named("swift"))).rejects.toMatchObject({ code: "internal" });
   writeFileSync(file, FRAGILE);
   expect(await link.ask(named("swift"))).toBe("swift");
@@ -76,8 +76,8 @@ test("the process ends with the one that started it", async () => {
   writeFileSync(entry, FRAGILE);
   writeFileSync(
     parent,
-    `import { WorkerLink } from ${JSON.stringify(new URL("./drawing-process.ts", import.meta.url).href)};
-     const link = new WorkerLink(new URL("./entry.mjs", import.meta.url));
+    `import { DrawingProcess } from ${JSON.stringify(new URL("./drawing-process.ts", import.meta.url).href)};
+     const link = new DrawingProcess(new URL("./entry.mjs", import.meta.url));
      await link.ask({ session_id: "swift" });
      console.log(link.child.pid);`,
   );
@@ -87,7 +87,7 @@ test("the process ends with the one that started it", async () => {
 
 test("more requests than it takes are sent away, and those under way are answered", async () => {
   using setting = openSetting("words");
-  await using link = new WorkerLink(locateWorkerFile(import.meta.url, "screen-worker"));
+  await using link = new DrawingProcess(locateWorkerFile(import.meta.url, "screen-worker"));
   const asked = Array.from({ length: 256 }, () => link.ask(setting.request));
   await expect(link.ask(setting.request)).rejects.toMatchObject({ code: "too_many" });
   expect(await Promise.all(asked)).toHaveLength(256);
@@ -96,7 +96,7 @@ test("more requests than it takes are sent away, and those under way are answere
 
 test("whoever waits when it ends is told so, and so is who comes then", async () => {
   using setting = openSetting("words");
-  const link = new WorkerLink(locateWorkerFile(import.meta.url, "screen-worker"));
+  const link = new DrawingProcess(locateWorkerFile(import.meta.url, "screen-worker"));
   const waiting = expect(link.ask(setting.request)).rejects.toMatchObject({
     code: "shutting_down",
   });
@@ -113,10 +113,10 @@ test.each([
   expect(locateWorkerFile(from, "screen-worker").href).toBe(to);
 });
 
-function openFragile(folder: string, options: WorkerLimits): WorkerLink {
+function openFragile(folder: string, options: WorkerLimits): DrawingProcess {
   const file = join(folder, "entry.mjs");
   writeFileSync(file, FRAGILE);
-  return new WorkerLink(pathToFileURL(file), options);
+  return new DrawingProcess(pathToFileURL(file), options);
 }
 
 function named(session_id: string): ScreenRequest {

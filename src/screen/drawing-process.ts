@@ -37,7 +37,7 @@ interface Waiting {
  *
  * Other requests wait meanwhile. The session that is to blame is not drawn again.
  */
-export class WorkerLink implements AsyncDisposable {
+export class DrawingProcess implements AsyncDisposable {
   readonly #file: string;
   readonly #heapMib: number;
   readonly #stuckMs: number;

@@ -4,7 +4,7 @@ import { locateWorkerFile } from "#base/worker-file.ts";
 import { Fault } from "#contract/fault.ts";
 import type { ScreenState, ScreenText } from "#contract/operations/screen.ts";
 import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
-import { WorkerLink } from "./drawing-process.ts";
+import { DrawingProcess } from "./drawing-process.ts";
 import type { ScreenAnswer, ScreenRequest } from "./requests.ts";
 import { WARM_STEP_BYTES, WarmSessions } from "./warm-sessions.ts";
 
@@ -27,7 +27,7 @@ export interface ScreensOptions {
 const PIPE_SIZE = { cols: 80, rows: 24 };
 
 export function openScreens(options: ScreensOptions): Screens {
-  const link = new WorkerLink(locateWorkerFile(import.meta.url, "screen-worker"));
+  const drawing = new DrawingProcess(locateWorkerFile(import.meta.url, "screen-worker"));
   const describe = (feed: SessionFeed, what: Pick<ScreenRequest, "format" | "at">) =>
     describeRequest(options.sessionsFolder, feed, what);
   const warm = new WarmSessions({
@@ -35,7 +35,7 @@ export function openScreens(options: ScreensOptions): Screens {
     clock: options.clock ?? systemClock,
     stepBytes: options.warmStepBytes ?? WARM_STEP_BYTES,
     advance: async (feed) => {
-      const { offset } = await link.ask(describe(feed, { format: "none", at: undefined }));
+      const { offset } = await drawing.ask(describe(feed, { format: "none", at: undefined }));
       return offset;
     },
   });
@@ -44,7 +44,7 @@ export function openScreens(options: ScreensOptions): Screens {
     format: "text" | "state",
     at: number | undefined,
   ): Promise<ScreenAnswer> => {
-    const answer = await link.ask(describe(feed, { format, at }));
+    const answer = await drawing.ask(describe(feed, { format, at }));
     if (at === undefined) warm.touch(feed.session, answer.offset);
     return answer;
   };
@@ -53,7 +53,7 @@ export function openScreens(options: ScreensOptions): Screens {
     text: async (feed, at) => (await ask(feed, "text", at)) as ScreenText,
     state: async (feed, at) => (await ask(feed, "state", at)) as ScreenState,
     [Symbol.asyncDispose]: async () => {
-      await link[Symbol.asyncDispose]();
+      await drawing[Symbol.asyncDispose]();
       await warm[Symbol.asyncDispose]();
     },
   };

@@ -1,12 +1,10 @@
+import { DELIBERATE_END_REASONS } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
-
-/** Ends that were meant: an agent that ended so is not started again. */
-const MEANT: readonly string[] = ["user_requested", "parent_closed", "lifetime_timeout"];
 
 export type Life = "awake" | "parked" | "closed";
 
-/** Whether somebody is there, would come back, or is gone for good. */
+/** Whether the worker runs, may be started again, or has ended for good. */
 export function lifeOf({ state }: Pick<Session, "state">): Life {
   if (state.kind !== "exited" && state.kind !== "lost") return "awake";
-  return MEANT.includes(state.reason) ? "closed" : "parked";
+  return DELIBERATE_END_REASONS.includes(state.reason) ? "closed" : "parked";
 }

@@ -1,6 +1,6 @@
+import { isLive, isResumable } from "#contract/ended.ts";
 import type { SessionsEvent } from "#contract/operations/reading.ts";
 import type { Session } from "#contract/session.ts";
-import { isLive } from "#web/sessions/session-name.ts";
 
 /**
  * What of all that happens to sessions is worth a word to somebody who looks elsewhere: that an agent begins to ask, and
@@ -71,7 +71,7 @@ function hearEnd(before: Attending, session: Session): Heard {
   const { session_id } = session;
   const attending = {
     ...before,
-    asking: isParked(session) ? before.asking : without(before.asking, session_id),
+    asking: isResumable(session) ? before.asking : without(before.asking, session_id),
     ended: withOne(before.ended, session_id),
   };
   const isNews = !before.ended.has(session_id) && isWorthAWord(session);
@@ -86,14 +86,7 @@ function reborn(before: Attending, { session_id }: Session): Attending {
 
 /** What an agent opens comes and goes by the dozen, and a parked agent goes on when somebody speaks to it. */
 function isWorthAWord(session: Session): boolean {
-  return session.parent_session_id === null && !isParked(session);
-}
-
-const MEANT = ["user_requested", "parent_closed", "lifetime_timeout"];
-
-function isParked({ kind, state }: Session): boolean {
-  const hasEnded = state.kind === "exited" || state.kind === "lost";
-  return kind === "agent" && hasEnded && !MEANT.includes(state.reason);
+  return session.parent_session_id === null && !isResumable(session);
 }
 
 /** The server finds out one after the other, and says of each that it asks now. */

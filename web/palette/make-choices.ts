@@ -1,7 +1,8 @@
+import { isLive } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
 import { revealHidden } from "#contract/text/hidden-characters.ts";
 import { navigate } from "#web/app/router.ts";
-import { iconOf, isLive, nameOf } from "#web/sessions/session-name.ts";
+import { iconOf, nameOf } from "#web/sessions/session-name.ts";
 import type { IconName } from "#web/ui/icons.tsx";
 import type { Choice } from "./choices.ts";
 import type { Command } from "./commands.ts";

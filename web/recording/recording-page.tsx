@@ -1,4 +1,5 @@
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
+import { isLive } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
 import { useApp } from "#web/app/context.ts";
 import { formatRoute } from "#web/app/router.ts";
@@ -31,7 +32,7 @@ export function RecordingPage({ sessionId, at }: RecordingPageProps) {
         <section className={css.page} aria-label="Recording">
           <SessionHeader session={session}>
             <a className={css.live} href={formatRoute({ name: "session", sessionId })}>
-              {isRunning(session) ? "Live" : "Back to the session"}
+              {isLive(session) ? "Live" : "Back to the session"}
             </a>
           </SessionHeader>
           {session.kind === "agent" || session.mode === "pipe" ? (
@@ -110,7 +111,7 @@ function Played({ session, recording, at, again }: PlayedProps) {
           The export in the menu has all of it.
         </Notice>
       ) : null}
-      {isRunning(session) ? (
+      {isLive(session) ? (
         <p className={css.running}>
           The session still runs; this is what it had printed when the page asked.{" "}
           <Button size="small" onClick={again}>
@@ -220,8 +221,4 @@ const CONTROLS =
 
 function isControl({ target }: KeyboardEvent): boolean {
   return target instanceof Element && target.closest(CONTROLS) !== null;
-}
-
-function isRunning({ state }: Session): boolean {
-  return state.kind === "starting" || state.kind === "running";
 }

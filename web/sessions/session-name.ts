@@ -15,10 +15,6 @@ export function rawNameOf({ title, argv, session_id }: Named): string {
   return argv.length === 0 ? session_id : argv.join(" ");
 }
 
-export function isLive({ state }: Pick<Session, "state">): boolean {
-  return state.kind === "starting" || state.kind === "running";
-}
-
 export function iconOf({ kind, mode }: Pick<Session, "kind" | "mode">): IconName {
   if (kind === "agent") return "agent";
   return mode === "pty" ? "terminal" : "command";

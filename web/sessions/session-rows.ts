@@ -1,5 +1,6 @@
+import { isLive } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
-import { isLive, nameOf } from "./session-name.ts";
+import { nameOf } from "./session-name.ts";
 
 export const PHASES = ["all", "running", "asking", "ended"] as const;
 export const KINDS = ["all", "terminal", "command", "agent"] as const;

@@ -1,6 +1,7 @@
 import type { AttachEvent, Attachment, AttachOptions } from "#client/attach/attachment.ts";
 import type { Client } from "#client/client.ts";
 import type { OutputChannel } from "#contract/channels.ts";
+import { isLive } from "#contract/ended.ts";
 import type { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import { sayFault } from "#web/live/page-client.ts";
@@ -134,7 +135,7 @@ export class SessionLink implements Disposable {
       .catch(() => session);
     this.#change({ type: "control", holder: newest.controller?.holder ?? null });
     const from = newest.mode === "pty" ? { since: "tail" as const, paint: true } : {};
-    if (!mayControl || !isOpen(newest) || newest.mode !== "pty") return { ...from, role: "viewer" };
+    if (!mayControl || !isLive(newest) || newest.mode !== "pty") return { ...from, role: "viewer" };
     if (newest.controller === null) return { ...from, role: "controller" };
     const isOwn = newest.controller.generation === held.find();
     return isOwn ? { ...from, role: "controller", takeover: true } : { ...from, role: "viewer" };
@@ -300,10 +301,6 @@ export class SessionLink implements Disposable {
     const isOver = this.state.get().connection === "over";
     this.#options.held.keep(isOver ? undefined : this.#attachment.generation);
   }
-}
-
-function isOpen({ state }: Session): boolean {
-  return state.kind === "starting" || state.kind === "running";
 }
 
 function isBeaten({ code }: Fault, { role }: AttachOptions): boolean {

@@ -10,6 +10,7 @@ import type {
   QueueStatus,
   Transcript,
 } from "#contract/agent/views.ts";
+import { isSleeping } from "#contract/ended.ts";
 import type { SessionEvent } from "#contract/events.ts";
 import { limits } from "#contract/limits.ts";
 import { Conversation } from "./conversation.ts";
@@ -132,8 +133,7 @@ export class AgentFold {
    * that ended before it began has neither repaired a cut nor made one.
    */
   #applyExit({ state }: Extract<SessionEvent, { type: "session.exited" }>): void {
-    const isParked = state.kind === "exited" && state.reason === "exited" && state.exit_code === 0;
-    if (isParked) return;
+    if (isSleeping({ state })) return;
     this.crashes += 1;
     if (this.#hasBegun) this.isCut = true;
   }

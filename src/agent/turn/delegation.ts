@@ -84,7 +84,7 @@ export async function runDelegation(
 async function handOff(name: string, actor: Actor, stage: Stage): Promise<ToolOutcome> {
   const cast = await stage.cast(name);
   const from = actor.cast.definition.name;
-  if (actor.subagent_id === undefined) stage.handOver(cast);
+  if (actor.subagent_id === undefined) stage.switchAgent(cast);
   actor.cast = cast;
   return { output: `${name} goes on in place of ${from}.` };
 }

@@ -47,7 +47,7 @@ export interface Stage {
   /** Lets an actor work until it has nothing more to do. */
   perform(actor: Actor): Promise<TurnEnd>;
   /** From now on another agent goes on with the session's own conversation. */
-  handOver(to: Cast): void;
+  switchAgent(to: Cast): void;
 }
 
 /** Who acts in a conversation: the session's own, or a sub-agent's. */

@@ -2,9 +2,9 @@ import type { Caller } from "#app/caller.ts";
 import { TeamSources, type TeamSourcesDeps } from "#app/team/team-sources.ts";
 import { randomId } from "#base/random-id.ts";
 import type { WorkerInput, WorkerOutput, WorkerRequestType } from "#contract/agent/requests.ts";
-import { isLive } from "#contract/ended.ts";
+import { isLive, isResumable } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
-import { isParked, type Session } from "#contract/session.ts";
+import type { Session } from "#contract/session.ts";
 import type { SessionFeeds } from "#session/session-feeds.ts";
 import { AgentViews } from "./agent-views.ts";
 import type { LaunchDeps } from "./launch.ts";
@@ -64,7 +64,7 @@ export async function interruptAgent(
   if (!isLive(session)) {
     using feed = await feeds.open(session_id);
     const activity = await agents.views.read(feed, ({ fold }) => fold.activity);
-    if (activity === "idle" || !isParked(session)) return false;
+    if (activity === "idle" || !isResumable(session)) return false;
   }
   const { interrupted } = await agents.ask({ session_id, type: "interrupt", input: {} }, caller);
   return interrupted;

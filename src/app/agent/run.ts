@@ -1,4 +1,5 @@
 import type { Caller } from "#app/caller.ts";
+import { isSleeping } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { OperationInput, StreamItem } from "#contract/operations.ts";
@@ -76,9 +77,7 @@ function isOurs(event: AnyEvent, turnId: string): boolean {
 
 /** A parked worker's turn goes on in its next life; what a killed one has left open is ended there. */
 function isCut(event: AnyEvent): boolean {
-  if (event.type !== "session.exited") return false;
-  const { state } = event;
-  return !(state.kind === "exited" && state.reason === "exited" && state.exit_code === 0);
+  return event.type === "session.exited" && !isSleeping(event);
 }
 
 function hostGone(): Fault {

@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { type Caller, maySee } from "#app/caller.ts";
+import { isLive, isResumable } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Glance } from "#contract/operations/session.ts";
 import type { Operations } from "#contract/operations.ts";
-import { isParked, type Session } from "#contract/session.ts";
+import type { Session } from "#contract/session.ts";
 import type { HostClient } from "#host/socket/client.ts";
 import { openLogFiles } from "#log/log-files.ts";
 import type { HostLink } from "#session/host-link.ts";
@@ -57,10 +58,10 @@ async function glanceAt(deps: GlanceDeps, session: Session): Promise<Glance> {
   }
   using events = openLogFiles(join(folder, "events"));
   const { isInTurn, isAsking, ...end } = await readAgentEnd(events, session.events_tail);
-  const isRunning = session.state.kind === "starting" || session.state.kind === "running";
+  const isRunning = isLive(session);
   const isHeard = isAsking || deps.isAsking(session_id);
   // One that is parked still asks; one that has ended otherwise does not.
-  const needs_answer = isHeard && (isRunning || isParked(session));
+  const needs_answer = isHeard && (isRunning || isResumable(session));
   return {
     ...common,
     ...end,

@@ -1,9 +1,10 @@
 import type { Clock } from "#base/clock.ts";
 import { Emitter } from "#base/emitter.ts";
 import type { Logger } from "#base/logger.ts";
+import { isLive, isResumable } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
-import { isParked, type Session } from "#contract/session.ts";
+import type { Session } from "#contract/session.ts";
 import type { HostLink } from "#session/host-link.ts";
 import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
 import { QuestionCursor } from "./open-questions.ts";
@@ -115,7 +116,7 @@ export class AskingAgents {
     if (round === undefined || kind !== "agent") return;
     const followed = round.agents.get(session_id);
     if (followed !== undefined) followed.newest = session;
-    else if (isRunning(session) || isParked(session)) void this.#follow(session, round);
+    else if (isLive(session) || isResumable(session)) void this.#follow(session, round);
     else this.#tell(session, false);
   }
 
@@ -149,8 +150,8 @@ export class AskingAgents {
       const to = watch.eventsTail;
       await cursor.read(events, to);
       if (signal.aborted || watch.isClosed) return;
-      this.#tell(session, cursor.isAsking && (isRunning(session) || isParked(session)));
-      if (!isRunning(session) && !isRunning(feed.session) && !isBehind(session)) {
+      this.#tell(session, cursor.isAsking && (isLive(session) || isResumable(session)));
+      if (!isLive(session) && !isLive(feed.session) && !isBehind(session)) {
         leave();
         return;
       }
@@ -200,8 +201,4 @@ export class AskingAgents {
     this.#asking.delete(sessionId);
     this.#cursors.delete(sessionId);
   }
-}
-
-function isRunning({ state }: Session): boolean {
-  return state.kind === "starting" || state.kind === "running";
 }

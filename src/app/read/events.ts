@@ -1,11 +1,11 @@
 import { isReply, readEventLines } from "#app/agent/event-lines.ts";
 import type { Caller } from "#app/caller.ts";
 import { openVisibleFeed } from "#app/visible-session.ts";
-import { isFinal } from "#contract/ended.ts";
+import { isFinal, isResumable } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { Operations, StreamItem } from "#contract/operations.ts";
-import { isParked, type Session } from "#contract/session.ts";
+import type { Session } from "#contract/session.ts";
 import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
 
 const NEWLINE = 0x0a;
@@ -61,7 +61,7 @@ async function* followEvents(
 }
 
 function isClosedForGood(session: Session): boolean {
-  return session.kind === "agent" && isFinal(session) && !isParked(session);
+  return session.kind === "agent" && isFinal(session) && !isResumable(session);
 }
 
 /** An event's id is the offset behind its line; from anywhere else half a line would be read. */

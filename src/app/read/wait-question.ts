@@ -1,7 +1,6 @@
 import { QuestionCursor } from "#app/live/open-questions.ts";
-import { hasEnded } from "#contract/ended.ts";
+import { hasEnded, isResumable } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
-import { isParked } from "#contract/session.ts";
 import type { SessionFeed } from "#session/session-feeds.ts";
 import { hostGone, type WaitEnding } from "./wait-scan.ts";
 
@@ -30,5 +29,5 @@ export async function waitForQuestion(feed: SessionFeed, ending: WaitEnding): Pr
 
 /** For good: an agent that is parked may still ask. */
 function isOver({ session }: SessionFeed): boolean {
-  return hasEnded(session) && !isParked(session);
+  return hasEnded(session) && !isResumable(session);
 }

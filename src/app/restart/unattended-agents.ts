@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { AgentView } from "#app/agent/agent-view.ts";
 import { readEventLines } from "#app/agent/event-lines.ts";
 import { isErrno } from "#base/errno.ts";
-import { isLive } from "#contract/ended.ts";
-import { isCrashed } from "#contract/session.ts";
+import { isCrashed, isLive } from "#contract/ended.ts";
 import { RECORD_FILE, readRecord } from "#host/session/session-record.ts";
 import { openLogFiles } from "#log/log-files.ts";
 

@@ -5,9 +5,10 @@ import type { Agents } from "#app/agent/agents.ts";
 import type { Launcher } from "#app/agent/revive.ts";
 import type { Clock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
+import { isCrashed } from "#contract/ended.ts";
 import { asFault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
-import { isCrashed, type Session } from "#contract/session.ts";
+import type { Session } from "#contract/session.ts";
 import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
 
 export interface WorkerRestartsDeps {

@@ -1,8 +1,8 @@
 import type { AgentEventOf } from "#contract/agent/events.ts";
 import { applyStanding, emptyStanding } from "#contract/agent/standing.ts";
+import { isResumable, isSleeping } from "#contract/ended.ts";
 import type { SessionEvent } from "#contract/events.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
-import { isParked } from "#contract/session.ts";
 import { applyReasoning, applyUser, endAnswer, growAnswer, startAnswer } from "./chat-answers.ts";
 import { applyCall } from "./chat-calls.ts";
 import { applyQuestion } from "./chat-questions.ts";
@@ -182,8 +182,8 @@ function applyExit(
   { state: end }: Extract<SessionEvent, { type: "session.exited" }>,
 ): ChatState {
   if (end.kind !== "exited" && end.kind !== "lost") return state;
-  if (!isParked({ kind: "agent", state: end })) return { ...state, ended: end.reason };
-  if (end.kind === "exited" && end.reason === "exited" && end.exit_code === 0) return state;
+  if (!isResumable({ kind: "agent", state: end })) return { ...state, ended: end.reason };
+  if (isSleeping({ state: end })) return state;
   const text = "the agent's process has ended; the next message starts it again";
   return add(state, note(text, "warning"));
 }

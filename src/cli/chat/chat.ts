@@ -1,8 +1,9 @@
 import { constants } from "node:os";
 import { notice } from "#cli/exit.ts";
 import type { Runtime } from "#contract/agent/runtime.ts";
+import { isResumable } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
-import { isParked, type Session } from "#contract/session.ts";
+import type { Session } from "#contract/session.ts";
 import { ChatActions } from "./chat-actions.ts";
 import { openChat } from "./chat-snapshot.ts";
 import { applyEvent } from "./chat-state.ts";
@@ -62,7 +63,7 @@ export async function runChat(options: ChatOptions): Promise<number> {
 
 function findEnd(state: ChatOptions["state"]): string | undefined {
   if (state?.kind !== "exited" && state?.kind !== "lost") return undefined;
-  return isParked({ kind: "agent", state }) ? undefined : state.reason;
+  return isResumable({ kind: "agent", state }) ? undefined : state.reason;
 }
 
 async function follow(

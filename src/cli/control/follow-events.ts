@@ -1,8 +1,8 @@
 import type { Place } from "#cli/place/place.ts";
-import { hasEnded } from "#contract/ended.ts";
+import { hasEnded, isResumable } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
-import { isParked, type Session } from "#contract/session.ts";
+import type { Session } from "#contract/session.ts";
 import { Patience } from "./patience.ts";
 
 export interface FollowedEvent {
@@ -52,7 +52,7 @@ export async function* followEvents(
 
 /** Whether nothing more will happen to it. An agent may go on in another life. */
 export function isOver(session: Pick<Session, "kind" | "state">): boolean {
-  return hasEnded(session) && !isParked(session);
+  return hasEnded(session) && !isResumable(session);
 }
 
 function isLast({ kind }: Session, event: AnyEvent): boolean {

@@ -1,3 +1,4 @@
+import { isSleeping } from "#contract/ended.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { AgentEventOf, QueuedMessage, TeamAgent } from "./events.ts";
 import type { Usage } from "./message.ts";
@@ -128,8 +129,7 @@ function changeByOther(event: AnyEvent): Change {
 /** A worker that ends by itself was parked and comes back; any other end is a cut. */
 function changeByExit(end: Extract<AnyEvent, { type: "session.exited" }>["state"]): Change {
   if (end.kind !== "exited" && end.kind !== "lost") return undefined;
-  const isParked = end.kind === "exited" && end.reason === "exited" && end.exit_code === 0;
-  return isParked ? undefined : { isCut: true, isCompacting: false };
+  return isSleeping({ state: end }) ? undefined : { isCut: true, isCompacting: false };
 }
 
 function changeQueue(

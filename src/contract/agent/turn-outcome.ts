@@ -1,3 +1,4 @@
+import { isSleeping } from "#contract/ended.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { StreamItem } from "#contract/operations.ts";
 import type { TurnEndReason } from "./events.ts";
@@ -65,7 +66,5 @@ export async function* untilTurnEnd(
 
 /** A worker that parks leaves with 0, and its turn goes on in the next life. */
 function isCut(event: AnyEvent): boolean {
-  if (event.type !== "session.exited") return false;
-  const { state } = event;
-  return !(state.kind === "exited" && state.reason === "exited" && state.exit_code === 0);
+  return event.type === "session.exited" && !isSleeping(event);
 }

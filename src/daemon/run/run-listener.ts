@@ -2,10 +2,10 @@ import { join } from "node:path";
 import { type Gateway, openGateway } from "#app/gateway.ts";
 import { systemClock } from "#base/clock.ts";
 import { type Logger, openFileLogger } from "#base/logger.ts";
-import { isFinal } from "#contract/ended.ts";
+import { isFinal, isResumable } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
-import { isParked, type Session } from "#contract/session.ts";
+import type { Session } from "#contract/session.ts";
 import { readTls } from "#daemon/gateway.ts";
 import { openDataDir } from "#host/data-dir.ts";
 import type { Watch } from "#host/socket/watch.ts";
@@ -185,7 +185,7 @@ function openRunEntry({ watch, registry, facts }: EntryDeps): Disposable & {
 
 /** For good: an agent that is parked comes back. What children of a command still print belongs to it. */
 export function isOver(session: Session): boolean {
-  return isFinal(session) && !isParked(session);
+  return isFinal(session) && !isResumable(session);
 }
 
 function nameChild({ pid, state }: Session): string {

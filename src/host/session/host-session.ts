@@ -1,10 +1,11 @@
 import type { Clock } from "#base/clock.ts";
 import { Emitter } from "#base/emitter.ts";
 import type { Logger } from "#base/logger.ts";
+import { DELIBERATE_END_REASONS, isLive, isResumable } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
-import { isParked, type Session } from "#contract/session.ts";
-import { type EndReason, MEANT_ENDS } from "#contract/session-state.ts";
+import type { Session } from "#contract/session.ts";
+import type { EndReason } from "#contract/session-state.ts";
 import type { SignalName } from "#contract/signals.ts";
 import type { HandedSession } from "#host/upgrade/hand-over.ts";
 import type { LogIo } from "#log/log-io.ts";
@@ -16,7 +17,6 @@ import { RecordKeeper } from "./record-keeper.ts";
 import type { Printed } from "./session-logs.ts";
 import type { SessionRecord } from "./session-record.ts";
 import { describeSession } from "./session-view.ts";
-import { isLive } from "./transition.ts";
 
 export interface SessionDeps {
   readonly dir: string;
@@ -84,7 +84,7 @@ export class HostSession {
   }
 
   get isLive(): boolean {
-    return isLive(this.record.state);
+    return isLive(this.record);
   }
 
   /** Another life is being prepared, so its end is not the last word. */
@@ -186,7 +186,7 @@ export class HostSession {
         { details },
       );
     if (this.isLive) throw new Fault("busy", "this agent is running already", { details });
-    if (!isParked(this.record))
+    if (!isResumable(this.record))
       throw new Fault("already_exited", "this agent was closed for good; make another session", {
         details,
       });
@@ -316,7 +316,7 @@ export class HostSession {
   }
 
   #closeForGood(reason: EndReason, detail: string | undefined): void {
-    if (!MEANT_ENDS.includes(reason) || !isParked(this.record)) return;
+    if (!DELIBERATE_END_REASONS.includes(reason) || !isResumable(this.record)) return;
     this.#keeper.happen({ kind: "closed", reason, detail });
     this.#noteAnyTime({ type: "session.exited", state: this.record.state });
     this.changes.emit();

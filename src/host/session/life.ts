@@ -1,5 +1,6 @@
 import type { Clock } from "#base/clock.ts";
 import { messageOf } from "#base/errno.ts";
+import { isLive } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { EndReason } from "#contract/session-state.ts";
@@ -10,7 +11,6 @@ import { IdleTimer } from "./deadlines.ts";
 import type { Journal } from "./journal.ts";
 import type { RecordKeeper } from "./record-keeper.ts";
 import { SeenIds } from "./seen-ids.ts";
-import { isLive } from "./transition.ts";
 
 export interface LifeDeps {
   readonly clock: Clock;
@@ -55,7 +55,7 @@ export class Life implements Disposable {
     this.#deps = deps;
     const { clock } = deps;
     const { state, idle_timeout_ms, lifetime_ms, kind } = deps.keeper.current;
-    const isStarting = isLive(state);
+    const isStarting = isLive({ state });
     const closeFor = (reason: EndReason) => () => void this.close(reason);
     this.#idle = new IdleTimer(clock, isStarting ? idle_timeout_ms : 0, closeFor("idle_timeout"));
     this.#lifetime = new IdleTimer(
@@ -118,10 +118,10 @@ export class Life implements Disposable {
   /** The child that can be typed into and signalled; throws when it has ended or is closing. */
   liveChild(): Child {
     const { state, session_id } = this.#deps.keeper.current;
-    if (this.#child !== undefined && isLive(state) && this.#closing === undefined)
+    if (this.#child !== undefined && isLive({ state }) && this.#closing === undefined)
       return this.#child;
     const sentence =
-      this.#closing !== undefined && isLive(state)
+      this.#closing !== undefined && isLive({ state })
         ? "this session is closing"
         : "this session has ended";
     throw new Fault("already_exited", sentence, { details: { session_id, state } });
@@ -235,7 +235,7 @@ export class Life implements Disposable {
   async #endTree(child: Child): Promise<void> {
     const { keeper } = this.#deps;
     const survivors = await child.endTree({ grace_ms: keeper.current.grace_ms });
-    if (isLive(keeper.current.state)) await this.#abandon(child, survivors.length > 0);
+    if (isLive(keeper.current)) await this.#abandon(child, survivors.length > 0);
     keeper.happen({ kind: "survived", survivors });
   }
 
@@ -247,7 +247,7 @@ export class Life implements Disposable {
     await Promise.race([this.#exited.promise, promise]);
     // An end that waits for room on the disk has waited long enough.
     this.#agentLines?.giveUpWaiting();
-    if (!isLive(this.#deps.keeper.current.state)) return;
+    if (!isLive(this.#deps.keeper.current)) return;
     this.#onExited({ exit_code: null, signal: null }, { reason: "exited" });
     this.#onFinal();
   }

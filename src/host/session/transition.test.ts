@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { isLive } from "#contract/ended.ts";
 import type { SessionState } from "#contract/session-state.ts";
-import { type Happening, isLive, transition } from "./transition.ts";
+import { type Happening, transition } from "./transition.ts";
 
 const happening: fc.Arbitrary<Happening> = fc.oneof(
   fc.constant<Happening>({ kind: "spawned" }),
@@ -27,7 +28,7 @@ test("exited and lost are final, and an exit is told once", () => {
       for (const next of happenings) {
         const before: SessionState = state;
         state = transition(state, next);
-        if (!isLive(before)) expect(state.kind).toBe(before.kind);
+        if (!isLive({ state: before })) expect(state.kind).toBe(before.kind);
         if (before.kind === "lost") expect(state).toEqual(before);
         if (before.kind === "exited" && state.kind === "exited") {
           const { final: _, survivors: __, ...same } = state;

@@ -1,3 +1,4 @@
+import { isLive } from "#contract/ended.ts";
 import type { EndReason, SessionState, Survivor } from "#contract/session-state.ts";
 
 /** Everything that can happen to a session's state. */
@@ -24,25 +25,21 @@ export function transition(state: SessionState, happening: Happening): SessionSt
     case "spawned":
       return state.kind === "starting" ? { kind: "running" } : state;
     case "exited":
-      return isLive(state) ? exitedBy(happening) : state;
+      return isLive({ state }) ? exitedBy(happening) : state;
     case "survived":
       if (state.kind !== "exited" || happening.survivors.length === 0) return state;
       return { ...state, survivors: [...happening.survivors] };
     case "output_ended":
       return state.kind === "exited" ? { ...state, final: true } : state;
     case "revived":
-      return isLive(state) ? state : { kind: "starting" };
+      return isLive({ state }) ? state : { kind: "starting" };
     case "closed":
       return closedBy(state, happening);
     case "host_died":
-      return isLive(state)
+      return isLive({ state })
         ? { kind: "lost", reason: "host_lost" }
         : transition(state, { kind: "output_ended" });
   }
-}
-
-export function isLive(state: SessionState): boolean {
-  return state.kind === "starting" || state.kind === "running";
 }
 
 function exitedBy(happening: Extract<Happening, { kind: "exited" }>): SessionState {

@@ -1,3 +1,4 @@
+import { isLive } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
 import { useAgent } from "#web/agent/agent-context.ts";
 import { wholeIndex } from "#web/agent/talk/fold.ts";
@@ -13,9 +14,7 @@ const NAME_CHARS = 60;
 /** What the agent has running right now, each one click away. */
 export function ChildrenStrip() {
   const { children } = useAgent();
-  const running = children.filter(
-    ({ state: { kind } }) => kind === "running" || kind === "starting",
-  );
+  const running = children.filter(isLive);
   if (running.length === 0) return null;
   return (
     <nav className={css.strip} aria-label="Running processes of the agent">

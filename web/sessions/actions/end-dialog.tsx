@@ -1,8 +1,9 @@
 import { useState } from "react";
+import { isLive } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
 import { type App, useApp } from "#web/app/context.ts";
 import { sayFault } from "#web/live/page-client.ts";
-import { isLive, nameOf, rawNameOf } from "#web/sessions/session-name.ts";
+import { nameOf, rawNameOf } from "#web/sessions/session-name.ts";
 import { Button } from "#web/ui/button.tsx";
 import { Dialog } from "#web/ui/dialog.tsx";
 import { Notice } from "#web/ui/notice.tsx";

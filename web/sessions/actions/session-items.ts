@@ -1,6 +1,6 @@
+import { isLive } from "#contract/ended.ts";
 import type { OperationInput } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
-import { isLive } from "#web/sessions/session-name.ts";
 import type { IconName } from "#web/ui/icons.tsx";
 
 export type ExportFormat = NonNullable<OperationInput<"session.export">["format"]>;

@@ -1,11 +1,11 @@
 import type { Client } from "#client/client.ts";
+import { isLive } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Glance } from "#contract/operations/session.ts";
 import type { Session } from "#contract/session.ts";
 import { retryAfterOf } from "#web/live/retry.ts";
 import { Store } from "#web/live/store.ts";
-import { isLive } from "#web/sessions/session-name.ts";
 
 /** A glance at what runs is that old at most, while it is looked at. */
 export const GLANCE_MS = 3000;

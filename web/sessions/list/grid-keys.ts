@@ -1,4 +1,4 @@
-import { isLive } from "#web/sessions/session-name.ts";
+import { isLive } from "#contract/ended.ts";
 import type { SessionRow } from "#web/sessions/session-rows.ts";
 
 export type KeyDeed =

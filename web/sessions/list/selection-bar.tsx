@@ -1,5 +1,5 @@
+import { isLive } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
-import { isLive } from "#web/sessions/session-name.ts";
 import { Button } from "#web/ui/button.tsx";
 import css from "./selection-bar.module.css";
 import type { Selected } from "./use-marks.ts";
