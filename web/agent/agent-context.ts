@@ -1,7 +1,7 @@
 import { createContext, useContext, useSyncExternalStore } from "react";
+import type { Conversation } from "#contract/conversation/items.ts";
 import type { Session } from "#contract/session.ts";
 import type { AgentSession, AgentShown } from "./agent-session.ts";
-import type { Conversation } from "./state/types.ts";
 
 /** What every part of an agent's view has. */
 export interface AgentPlace {

@@ -1,15 +1,15 @@
 import { type Pause, pause } from "#client/backoff.ts";
 import type { Client } from "#client/client.ts";
 import type { AgentSnapshot } from "#contract/agent/views.ts";
+import { applyEvent, emptyConversation } from "#contract/conversation/conversation.ts";
+import type { Conversation } from "#contract/conversation/items.ts";
+import { addEarlier, earlierPage, fromSnapshot } from "#contract/conversation/snapshot.ts";
 import { Fault } from "#contract/fault.ts";
 import type { SessionId } from "#contract/ids.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import { sayFault } from "#web/live/page-client.ts";
 import { retryDelay } from "#web/live/retry.ts";
 import { Store } from "#web/live/store.ts";
-import { applyEvent, emptyConversation } from "./conversation.ts";
-import { addEarlier, earlierPage, fromSnapshot } from "./state/snapshot.ts";
-import type { Conversation } from "./state/types.ts";
 
 export interface AgentShown {
   /** `away`: the server cannot be reached, and what is shown is what was last known. */

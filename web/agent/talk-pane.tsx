@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import { activityOf } from "#contract/agent/standing.ts";
+import { earlierPage } from "#contract/conversation/snapshot.ts";
 import { useStore } from "#web/live/store.ts";
 import { Button } from "#web/ui/button.tsx";
 import { Notice } from "#web/ui/notice.tsx";
@@ -7,7 +8,6 @@ import { Isolated } from "#web/ui/revealed.tsx";
 import { useAgent, useShown, useTalk } from "./agent-context.ts";
 import css from "./agent-view.module.css";
 import { useNewCount, useStickToEnd } from "./scroll.ts";
-import { earlierPage } from "./state/snapshot.ts";
 import { ItemList } from "./talk/item-list.tsx";
 import { useAction } from "./use-action.ts";
 

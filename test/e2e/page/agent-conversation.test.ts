@@ -4,10 +4,10 @@ import { AgentFold } from "#agent/state/agent-fold.ts";
 import { repairCut } from "#agent/turn/repair.ts";
 import { AgentEvent, type AgentEventBody } from "#contract/agent/events.ts";
 import { activityOf } from "#contract/agent/standing.ts";
+import { applyEvent, emptyConversation } from "#contract/conversation/conversation.ts";
+import type { Conversation, Item } from "#contract/conversation/items.ts";
+import { addEarlier, fromSnapshot } from "#contract/conversation/snapshot.ts";
 import type { SessionEvent } from "#contract/events.ts";
-import { applyEvent, emptyConversation } from "#web/agent/conversation.ts";
-import { addEarlier, fromSnapshot } from "#web/agent/state/snapshot.ts";
-import type { Conversation, Item } from "#web/agent/state/types.ts";
 
 const SESSION = "ses_0000000000000001";
 const AT = "2026-01-01T00:00:00.000Z";

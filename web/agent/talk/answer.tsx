@@ -1,8 +1,8 @@
+import type { AnswerItem } from "#contract/conversation/items.ts";
 import { revealHidden } from "#contract/text/hidden-characters.ts";
 import { useAgent } from "#web/agent/agent-context.ts";
 import { CopyButton } from "#web/agent/markdown/copy-button.tsx";
 import { Markdown } from "#web/agent/markdown/markdown.tsx";
-import type { AnswerItem } from "#web/agent/state/types.ts";
 import { formatMoment } from "#web/ui/format.ts";
 import { Isolated, Revealed } from "#web/ui/revealed.tsx";
 import { ForkButton } from "./fork-button.tsx";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { callOf } from "#web/agent/state/calls.ts";
-import type { CallItem } from "#web/agent/state/types.ts";
+import { callOf } from "#contract/conversation/calls.ts";
+import type { CallItem } from "#contract/conversation/items.ts";
 import { argumentOf, commandOf, durationOf, sessionsOf } from "./call-words.ts";
 
 const AT = "2026-01-01T00:00:10.000Z";

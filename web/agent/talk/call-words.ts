@@ -1,6 +1,6 @@
+import type { CallItem, CallStatus } from "#contract/conversation/items.ts";
 import type { Session } from "#contract/session.ts";
 import { revealHidden } from "#contract/text/hidden-characters.ts";
-import type { CallItem, CallStatus } from "#web/agent/state/types.ts";
 import type { Tone } from "#web/ui/badge.tsx";
 import { wholeIndex } from "./fold.ts";
 

@@ -1,6 +1,6 @@
 import { memo } from "react";
+import type { Item } from "#contract/conversation/items.ts";
 import { useTalk } from "#web/agent/agent-context.ts";
-import type { Item } from "#web/agent/state/types.ts";
 import { Notice } from "#web/ui/notice.tsx";
 import { Isolated, Revealed } from "#web/ui/revealed.tsx";
 import { Answer } from "./answer.tsx";

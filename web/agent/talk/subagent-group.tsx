@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from "react";
+import type { Item, Subagent } from "#contract/conversation/items.ts";
 import { useTalk } from "#web/agent/agent-context.ts";
 import { Markdown } from "#web/agent/markdown/markdown.tsx";
-import type { Item, Subagent } from "#web/agent/state/types.ts";
 import { Badge } from "#web/ui/badge.tsx";
 import { Icon } from "#web/ui/icons.tsx";
 import { Revealed } from "#web/ui/revealed.tsx";

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "react";
+import type { CallItem } from "#contract/conversation/items.ts";
 import { describeHidden, revealHidden } from "#contract/text/hidden-characters.ts";
 import { useAgent } from "#web/agent/agent-context.ts";
-import type { CallItem } from "#web/agent/state/types.ts";
 import { formatRoute } from "#web/app/router.ts";
 import { Badge } from "#web/ui/badge.tsx";
 import { Icon } from "#web/ui/icons.tsx";

@@ -1,5 +1,5 @@
 import type { MessagePart } from "#contract/agent/message.ts";
-import type { UserItem } from "#web/agent/state/types.ts";
+import type { UserItem } from "#contract/conversation/items.ts";
 import { formatMoment } from "#web/ui/format.ts";
 import { Revealed } from "#web/ui/revealed.tsx";
 import { ForkButton } from "./fork-button.tsx";

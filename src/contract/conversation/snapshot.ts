@@ -3,10 +3,10 @@ import { standingOf } from "#contract/agent/standing.ts";
 import type { AgentSnapshot, Transcript } from "#contract/agent/views.ts";
 import { openAnswer, sayCut } from "./answers.ts";
 import { callOf } from "./calls.ts";
+import type { CallItem, Conversation, Item } from "./items.ts";
 import { markWaiting, showQuestion } from "./questions.ts";
 import { keepEnds, keepTail, REASONING_CHARS, RESULT_CHARS } from "./text.ts";
 import { ITEMS_MOST, putItem, weighAll } from "./thread.ts";
-import type { CallItem, Conversation, Item } from "./types.ts";
 
 /** How many earlier messages are read at once. */
 export const EARLIER_MESSAGES = 100;

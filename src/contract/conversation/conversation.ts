@@ -8,12 +8,12 @@ import {
   endReasoning,
   growAnswer,
   startAnswer,
-} from "./state/answers.ts";
-import { applyCall, stopCalls } from "./state/calls.ts";
-import { applyQuestion } from "./state/questions.ts";
-import { applySubagent, meetSubagent } from "./state/subagents.ts";
-import { addNote, changeThread, emptyThread, keyAt, putItem, threadOf } from "./state/thread.ts";
-import type { Conversation } from "./state/types.ts";
+} from "./answers.ts";
+import { applyCall, stopCalls } from "./calls.ts";
+import type { Conversation } from "./items.ts";
+import { applyQuestion } from "./questions.ts";
+import { applySubagent, meetSubagent } from "./subagents.ts";
+import { addNote, changeThread, emptyThread, keyAt, putItem, threadOf } from "./thread.ts";
 
 export const emptyConversation: Conversation = {
   ...emptyStanding,

@@ -2,8 +2,8 @@ import type { AgentEventOf } from "#contract/agent/events.ts";
 import { approvalOf, elicitationOf } from "#contract/agent/standing.ts";
 import type { PendingApproval, PendingElicitation } from "#contract/agent/views.ts";
 import { changeCall } from "./calls.ts";
+import type { Conversation } from "./items.ts";
 import { addNote, changeThread, findItem, keyAt, putItem, threadOf } from "./thread.ts";
-import type { Conversation } from "./types.ts";
 
 type QuestionEvent = AgentEventOf<
   "approval.requested" | "approval.resolved" | "elicitation.requested" | "elicitation.resolved"

@@ -1,7 +1,7 @@
 import type { AgentEventOf } from "#contract/agent/events.ts";
+import type { AnswerItem, CallItem, Conversation, Item, Thread } from "./items.ts";
 import { keepTail, REASONING_CHARS } from "./text.ts";
 import { changeThread, findItem, keepItems, mapItems, putItem, threadOf } from "./thread.ts";
-import type { AnswerItem, CallItem, Conversation, Item, Thread } from "./types.ts";
 
 const cutShort: Readonly<Record<string, string>> = {
   length: "The answer was cut off: it has reached the model's limit.",

@@ -1,4 +1,4 @@
-import type { Conversation, Item, NoteItem, Subagent, Thread } from "./types.ts";
+import type { Conversation, Item, NoteItem, Subagent, Thread } from "./items.ts";
 
 /** Items of one thread; when there are more, the oldest are left out until somebody asks for them. */
 export const ITEMS_MOST = 1500;

@@ -1,8 +1,8 @@
 import type { AgentEventOf } from "#contract/agent/events.ts";
 import { dropOpen } from "./answers.ts";
 import { changeCall, stopCalls } from "./calls.ts";
+import type { Conversation } from "./items.ts";
 import { changeThread, findItem, putItem, putSubagent, unknownSubagent } from "./thread.ts";
-import type { Conversation } from "./types.ts";
 
 type SubagentEvent = AgentEventOf<"subagent.started" | "subagent.ended">;
 

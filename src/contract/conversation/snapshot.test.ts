@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { TranscriptMessage } from "#contract/agent/message.ts";
-import { emptyConversation } from "#web/agent/conversation.ts";
+import { emptyConversation } from "./conversation.ts";
+import type { Conversation } from "./items.ts";
 import { addEarlier, earlierPage, itemsOf } from "./snapshot.ts";
-import type { Conversation } from "./types.ts";
 
 const AT = "2026-01-01T00:00:00.000Z";
 const user = (message_id: string): TranscriptMessage => ({

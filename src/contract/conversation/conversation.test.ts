@@ -3,8 +3,8 @@ import type { AgentEvent } from "#contract/agent/events.ts";
 import { activityOf } from "#contract/agent/standing.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import { applyEvent, emptyConversation } from "./conversation.ts";
-import { ITEMS_MOST } from "./state/thread.ts";
-import type { CallItem, Conversation } from "./state/types.ts";
+import type { CallItem, Conversation } from "./items.ts";
+import { ITEMS_MOST } from "./thread.ts";
 
 const AT = "2026-01-01T00:00:00.000Z";
 type Body = AgentEvent extends infer E

@@ -1,7 +1,7 @@
 import type { AgentEventOf } from "#contract/agent/events.ts";
+import type { CallItem, Conversation } from "./items.ts";
 import { keepEnds, keepTail, OUTPUT_CHARS, RESULT_CHARS } from "./text.ts";
 import { changeThread, findItem, putItem, threadOf } from "./thread.ts";
-import type { CallItem, Conversation } from "./types.ts";
 
 type CallEvent = AgentEventOf<"tool.call.start" | "tool.call.end" | "tool.output" | "tool.result">;
 
