@@ -1,10 +1,10 @@
 import type { HookedCall, HookedInput, TurnHooks } from "#agent/turn/hooks.ts";
 import type { Emit } from "#agent/turn/stage.ts";
+import { isObject } from "#contract/values/is-object.ts";
 import { createHooks, type HookRunner } from "./hooks/hooks.ts";
 import { createRunCommand } from "./hooks/run-command.ts";
 import type { AgentPorts } from "./ports.ts";
 import type { AgentDefinition, Team } from "./team/team.ts";
-import { isObject } from "./turn/calls.ts";
 
 export interface TurnHooksDeps {
   readonly ports: AgentPorts;

@@ -2,6 +2,7 @@ import type { AgentEventBody } from "#contract/agent/events.ts";
 import type { PromptCard, SkillCard, ToolsetStatus } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { AgentTool, Toolset } from "./toolset.ts";
 
 export interface ToolboxEntry {
@@ -112,7 +113,7 @@ export class Toolbox implements AsyncDisposable {
       toolset: name,
       status: state,
       tools: toolsOf(entry).map((tool) => tool.name),
-      ...(problem === undefined ? {} : { message: problem }),
+      ...defined({ message: problem }),
     });
   }
 }
@@ -130,7 +131,7 @@ function describeStatus(entry: ToolboxEntry): ToolsetStatus {
     status: state,
     tools: toolsOf(entry).length,
     restartable,
-    ...(problem === undefined ? {} : { message: problem }),
+    ...defined({ message: problem }),
   };
 }
 

@@ -3,6 +3,7 @@ import type { AgentEventOf, QueuedMessage } from "#contract/agent/events.ts";
 import type { AgentSpec, ModelOverrides } from "#contract/agent/spec.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { Casting } from "./casting.ts";
 import type { FreshMessage } from "./sent-messages.ts";
 import { expandCommand } from "./team/commands.ts";
@@ -142,7 +143,7 @@ export class Turns {
       name,
       model: id,
       description,
-      ...(welcome_message === undefined ? {} : { welcome_message }),
+      ...defined({ welcome_message }),
       context_limit,
       model_overrides,
     });
@@ -253,7 +254,7 @@ export class Turns {
       end = await this.#perform(running, undefined);
     refuseCalls(this.actor, NOT_RUN);
     this.#running = undefined;
-    const message = end.message === undefined ? {} : { message: end.message };
+    const message = defined({ message: end.message });
     stage.emit({ type: "turn.ended", turn_id, reason: end.reason, ...message });
     if (end.reason === "done") await this.startFollowUp();
   }
@@ -376,8 +377,7 @@ function originOf({ kind, queue_id, framing, idempotency_key }: QueuedMessage): 
   return {
     origin: kind,
     queue_id,
-    ...(framing === undefined ? {} : { framing }),
-    ...(idempotency_key === undefined ? {} : { idempotency_key }),
+    ...defined({ framing, idempotency_key }),
   };
 }
 

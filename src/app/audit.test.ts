@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { LOCAL_WORKSPACE } from "#contract/ids.ts";
 import type { Session } from "#contract/session.ts";
+import { defined } from "#contract/values/defined.ts";
 import { collect, openTestStore } from "#store/testing/test-store.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { createAudit, createAuditOperations, createHostAudit } from "./audit.ts";
@@ -73,9 +74,7 @@ test("rows are shown by workspace; those without one only to who sees all", asyn
   const list = async (workspaces: "*" | [typeof own], workspace_id?: string) => {
     const caller = createTestCaller({ workspaces });
     const operations = createAuditOperations({ store: test.store }, caller);
-    const { entries } = await operations["audit.list"](
-      workspace_id === undefined ? {} : { workspace_id },
-    );
+    const { entries } = await operations["audit.list"](defined({ workspace_id }));
     return entries.map((entry) => entry.workspace_id);
   };
   expect(await list("*")).toEqual([null, LOCAL_WORKSPACE, own]);

@@ -6,6 +6,7 @@ import type { Operations } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
 import type { EndReason } from "#contract/session-state.ts";
 import type { WorkspaceScope } from "#contract/token.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { AuditDetails, AuditFact } from "#store/audit.ts";
 import type { Store } from "#store/store.ts";
 import { type Caller, chooseWorkspace } from "./caller.ts";
@@ -71,7 +72,7 @@ export function createHostAudit(
       const { state, exited_at } = session;
       if (state.kind !== "exited" || exited_at === null || OWN_ENDS.includes(state.reason)) return;
       const { reason, exit_code, signal, detail } = state;
-      const details = { reason, exit_code, signal, ...(detail === undefined ? {} : { detail }) };
+      const details = { reason, exit_code, signal, ...defined({ detail }) };
       write({ at: exited_at, action: "session.ended", details }, session);
     },
     removed: (session) => {

@@ -11,6 +11,7 @@ import {
   operations as table,
 } from "#contract/operations.ts";
 import { parseRequest } from "#contract/parse.ts";
+import { defined } from "#contract/values/defined.ts";
 
 type NameOf<K extends AnswerKind> = {
   [N in OperationName]: (typeof table)[N]["answers"] extends K ? N : never;
@@ -49,7 +50,7 @@ export function createLocalDoor(operations: Partial<Operations>): LocalDoor {
     // The table ties each name to its input and its answer; one by one, and so for a name of many.
     const handler = operations[name] as unknown as Handler<A> | undefined;
     if (handler === undefined) throw onlyOnServer(name);
-    return await handler(check(name, input), signal === undefined ? {} : { signal });
+    return await handler(check(name, input), defined({ signal }));
   };
   return {
     call: (name, input, asking = {}) => ask(name, input, asking),

@@ -1,5 +1,8 @@
 import { Fault, fromFaultBody } from "#contract/fault.ts";
 import type { FaultCode } from "#contract/faults.ts";
+import { defined } from "#contract/values/defined.ts";
+import { isObject } from "#contract/values/is-object.ts";
+import { parseObject } from "#contract/values/parse-object.ts";
 
 /** Of a refusal; more than this is a page of something that stands between. */
 const REFUSAL_BYTES = 64 * 1024;
@@ -121,28 +124,15 @@ interface ErrorBody {
 
 function findError(text: string): ErrorBody | undefined {
   const value = parseObject(text);
-  const error: unknown = value?.error;
-  if (typeof error !== "object" || error === null) return undefined;
-  const { code, message, details, request_id } = error as Record<string, unknown>;
+  if (!isObject(value?.error)) return undefined;
+  const { code, message, details, request_id } = value.error;
   if (typeof code !== "string" || typeof message !== "string") return undefined;
-  const more = typeof details === "object" && details !== null ? details : {};
+  const more = isObject(details) ? details : {};
   return {
     code,
     message,
-    details: { ...more, ...(request_id === undefined ? {} : { request_id }) },
+    details: { ...more, ...defined({ request_id }) },
   };
-}
-
-export function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    // Any object that JSON makes has string keys.
-    return isObject ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    // No JSON is as good as no object: the caller says what it is.
-    return undefined;
-  }
 }
 
 function retryAfter({ headers }: Response): { readonly retry_after_s?: number } {

@@ -1,8 +1,10 @@
 import { asFault, Fault, fromFaultBody } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { OperationName, StreamItem } from "#contract/operations.ts";
+import { defined } from "#contract/values/defined.ts";
+import { parseObject } from "#contract/values/parse-object.ts";
 import { Backoff } from "./backoff.ts";
-import { chunksOf, isPassing, noAnswer, notReins, parseObject } from "./refusal.ts";
+import { chunksOf, isPassing, noAnswer, notReins } from "./refusal.ts";
 import { type SseEvent, SseParser } from "./sse.ts";
 import type { Transport } from "./transport.ts";
 
@@ -87,7 +89,7 @@ async function* openEvents(
   try {
     const headers = {
       Accept: "text/event-stream",
-      ...(lastId === undefined ? {} : { "Last-Event-ID": lastId }),
+      ...defined({ "Last-Event-ID": lastId }),
     };
     const asked = lastId === undefined ? input : { ...input, since: undefined };
     const response = await transport.request(name, asked, { signal: either, headers });

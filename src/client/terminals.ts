@@ -1,11 +1,12 @@
 import { Fault, fromFaultBody } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { TerminalClientFrame, TerminalServerFrame } from "#contract/terminal-frames.ts";
+import { defined } from "#contract/values/defined.ts";
+import { parseObject } from "#contract/values/parse-object.ts";
 import { findBase64, toBase64 } from "./base64.ts";
 import { Connection } from "./connection.ts";
 import { EventQueue } from "./event-queue.ts";
 import { createId } from "./random-id.ts";
-import { parseObject } from "./refusal.ts";
 import type { Transport } from "./transport.ts";
 
 /** That nobody has read; one socket cannot hold back one terminal, so beyond it the whole is cut. */
@@ -118,7 +119,7 @@ export class Terminals implements AsyncIterable<TerminalsEvent>, AsyncDisposable
 
   /** Ends a session; `terminal.close` acknowledges it. */
   close(session_id: string, reason?: string): void {
-    this.#send("terminal.close", { session_id, ...(reason === undefined ? {} : { reason }) });
+    this.#send("terminal.close", { session_id, ...defined({ reason }) });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

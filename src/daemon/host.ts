@@ -4,6 +4,7 @@ import { type Logger, openFileLogger } from "#base/logger.ts";
 import { asFault, Fault, toFaultBody } from "#contract/fault.ts";
 import { faults } from "#contract/faults.ts";
 import { limits } from "#contract/limits.ts";
+import { defined } from "#contract/values/defined.ts";
 import { freeDiskBytes, openDescriptors, sessionCap } from "#host/capacity.ts";
 import { type DataDir, openDataDir } from "#host/data-dir.ts";
 import { Sessions } from "#host/sessions.ts";
@@ -201,7 +202,7 @@ async function openHostSpawner(
   handed: Handed | undefined,
   { dir, log, onError }: Opening,
 ): Promise<{ readonly spawner: OpenSpawner; readonly handOver: HandOver | undefined }> {
-  const choice = cgroups === undefined ? {} : { cgroups };
+  const choice = defined({ cgroups });
   const open = (handOver?: HandOver) =>
     openSpawner({
       clock: systemClock,

@@ -1,6 +1,7 @@
 import type { Clock } from "#base/clock.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
+import { BoundedMap } from "#contract/values/bounded-map.ts";
 
 /** Addresses that are remembered at most; beyond it the oldest window is forgotten. */
 const ADDRESSES = 10_000;
@@ -16,7 +17,7 @@ interface Window {
  */
 export class FailedLogins {
   readonly #clock: Clock;
-  readonly #windows = new Map<string, Window>();
+  readonly #windows = new BoundedMap<string, Window>(ADDRESSES);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -38,8 +39,6 @@ export class FailedLogins {
   }
 
   #open(address: string): Window {
-    const oldest = this.#windows.keys().next();
-    if (this.#windows.size >= ADDRESSES && oldest.done !== true) this.#windows.delete(oldest.value);
     const until = this.#clock.monotonic() + limits.auth_failures_window_ms;
     const window = { until, failures: 0 };
     this.#windows.set(address, window);

@@ -3,6 +3,7 @@ import { Fault } from "#contract/fault.ts";
 import { SessionId, ShellId, TaskId, TokenId, WorkspaceId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
 import { parseJson } from "#contract/parse.ts";
+import { isObject } from "#contract/values/is-object.ts";
 
 type Raw = Record<string, unknown>;
 
@@ -52,10 +53,7 @@ export function parseBody(bytes: Uint8Array): Raw {
   const text = decode(bytes);
   if (text.trim() === "") return {};
   const value = parseJson(text, "the body");
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-    // Any object that JSON makes has string keys and nothing known about its values.
-    return value as Raw;
-  }
+  if (isObject(value)) return value;
   throw new Fault("invalid_request", "the body is JSON, but not an object");
 }
 

@@ -1,4 +1,5 @@
 import { limits } from "#contract/limits.ts";
+import { parseObject } from "#contract/values/parse-object.ts";
 import type { LogChunk } from "./log-source.ts";
 
 /** Without its newline. Beyond this a line is nothing that a writer of ours wrote. */
@@ -97,17 +98,5 @@ class LineSplitter {
     const value = parseObject(text);
     if (value === undefined) return { kind: "skipped", from, to: end, reason: "malformed" };
     return { kind: "line", end_offset: end, text, value };
-  }
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    // Any object that JSON makes has string keys and nothing known about its values.
-    return isObject ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    // Not JSON: the caller says so as a skipped range.
-    return undefined;
   }
 }

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { systemClock } from "#base/clock.ts";
+import { defined } from "#contract/values/defined.ts";
 import { openLogFiles } from "./log-files.ts";
 import { openLogWriter } from "./log-writer.ts";
 import { type Child, openChild } from "./testing/child.ts";
@@ -42,7 +43,7 @@ async function follow(child: Child, from: number, limit: number): Promise<Collec
 
 /** Writes while the readers read; gives way between bursts only so that their requests can leave this process. */
 async function writeTotal(dir: string, retainBytes?: number): Promise<void> {
-  const limits = retainBytes === undefined ? {} : { retainBytes };
+  const limits = defined({ retainBytes });
   using writer = openLogWriter({ dir, clock: systemClock, segmentBytes: 8192, ...limits });
   for (const { offset, channel, bytes } of piecesFrom(1, 0)) {
     if (offset >= TOTAL) return;

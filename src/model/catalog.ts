@@ -1,3 +1,4 @@
+import { defined } from "#contract/values/defined.ts";
 import type { Cost } from "./config.ts";
 
 /** What is known of a model without asking anybody. */
@@ -44,7 +45,7 @@ export function findInCatalog(provider: string, model: string): CatalogEntry | u
     price: {
       ...price,
       ...(provider === "anthropic" ? { cache_write: input * ANTHROPIC_CACHE_WRITE } : {}),
-      ...(long === undefined ? {} : { long }),
+      ...defined({ long }),
     },
   };
 }

@@ -1,8 +1,8 @@
 import type { Clock } from "#base/clock.ts";
+import { pause } from "#base/pause.ts";
 import { Fault } from "#contract/fault.ts";
 import { findModelFailure, type ModelFailure } from "./failure.ts";
 import type { Model, ModelChunk, ModelRequest } from "./model.ts";
-import { pause } from "./pause.ts";
 
 /*
  * One answer by the first model that can give it:
@@ -77,7 +77,8 @@ export class ModelChain implements Model {
       const reason = failed.fault.message;
       yield { type: "retry", reason, attempt, failed_model: model.id, model: next.id };
       if (waitMs === undefined) attempt = 0;
-      await pause(waitMs ?? 0, { clock: this.#deps.clock, signal });
+      await pause(this.#deps.clock, waitMs ?? 0, signal);
+      signal.throwIfAborted();
     }
   }
 

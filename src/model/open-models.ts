@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Clock } from "#base/clock.ts";
 import { Fault } from "#contract/fault.ts";
+import { BoundedMap } from "#contract/values/bounded-map.ts";
 import { ModelChain } from "./chain.ts";
 import { findModelFailure } from "./failure.ts";
 import type { Model, ModelChoice, ModelChunk, ModelRequest, Models } from "./model.ts";
@@ -9,7 +10,7 @@ import { createEchoModel, createScriptedModel } from "./scripted.ts";
 import { createSdkModel } from "./sdk/sdk-model.ts";
 import { getBaseUrl, getKey, getSource, type ModelFiles, type ModelSource } from "./source.ts";
 
-/** Chains are kept for what they remember; who asks for ever new ones loses the oldest. */
+/** Chains are kept because they remember failures; beyond this number the oldest is dropped. */
 const CHAINS_KEPT = 200;
 
 export interface OpenModelsDeps extends ModelFiles {
@@ -29,7 +30,7 @@ export interface OpenModelsDeps extends ModelFiles {
 export function openModels(deps: OpenModelsDeps): Models & Disposable {
   const closed = new AbortController();
   const models = new Map<string, Model>();
-  const chains = new Map<string, Model>();
+  const chains = new BoundedMap<string, Model>(CHAINS_KEPT);
 
   const get = (reference: string): Model => {
     const known = models.get(reference);
@@ -55,8 +56,6 @@ export function openModels(deps: OpenModelsDeps): Models & Disposable {
     });
     // The only one there is, without its key: better said now than in the first turn.
     if (others.length === 0) get(model);
-    const [oldest] = chains.size < CHAINS_KEPT ? [] : chains.keys();
-    if (oldest !== undefined) chains.delete(oldest);
     chains.set(key, opened);
     return opened;
   };

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { StopReason } from "#contract/agent/message.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
+import { defined } from "#contract/values/defined.ts";
 import { failureCauses } from "./failure.ts";
 
 /** How many answers a script may have. */
@@ -143,6 +144,6 @@ function invalid(
 ): Fault {
   const where = problem.line === undefined ? file : `${file}:${problem.line}`;
   return new Fault("team_invalid", `${where}: ${problem.message}`, {
-    details: { file, ...(problem.line === undefined ? {} : { line: problem.line }) },
+    details: { file, ...defined({ line: problem.line }) },
   });
 }

@@ -1,10 +1,10 @@
 import type { Clock } from "#base/clock.ts";
+import { pause } from "#base/pause.ts";
 import type { StopReason } from "#contract/agent/message.ts";
 import type { Fault } from "#contract/fault.ts";
 import { costOf, type Price } from "./catalog.ts";
 import { createModelFault } from "./failure.ts";
 import type { Model, ModelChunk, ModelRequest, ModelUsage } from "./model.ts";
-import { pause } from "./pause.ts";
 import type { Script, ScriptStep } from "./script.ts";
 import { findMismatches, lastUserText } from "./script-match.ts";
 import { findStep } from "./script-position.ts";
@@ -68,10 +68,10 @@ async function* play(
 ): AsyncGenerator<ModelChunk> {
   at.signal.throwIfAborted();
   const step = choose(at.request);
-  await pause(step.delay_ms ?? 0, at);
+  await pause(at.clock, step.delay_ms ?? 0, at.signal);
   const chunks = [...chunksOf(step, at.request)];
   for (const [index, chunk] of chunks.entries()) {
-    if (index > 0) await pause(step.every_ms ?? 0, at);
+    if (index > 0) await pause(at.clock, step.every_ms ?? 0, at.signal);
     // A reader may have gone between two chunks that nothing lies between.
     at.signal.throwIfAborted();
     yield chunk;

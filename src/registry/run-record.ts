@@ -1,3 +1,5 @@
+import { isObject } from "#contract/values/is-object.ts";
+import { parseObject } from "#contract/values/parse-object.ts";
 /** Who a process is: a pid alone is given to others later, the three together never are. */
 export interface RecordedProcess {
   readonly pid: number;
@@ -63,22 +65,6 @@ export function compareNewest(
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function parseObject(text: string): Fields | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return asFields(value);
-  } catch {
-    // Torn, or no JSON at all: somebody else's.
-    return undefined;
-  }
-}
-
-function asFields(value: unknown): Fields | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  // An object's fields are unknown until they are looked at.
-  return value as Fields;
-}
-
 function isText(value: unknown, pattern: RegExp): boolean {
   return typeof value === "string" && pattern.test(value);
 }
@@ -93,9 +79,8 @@ function isChild({ pid, start_time }: Fields): boolean {
 }
 
 function isProcess(value: unknown): boolean {
-  const fields = asFields(value);
-  if (fields === undefined) return false;
-  return isPid(fields.pid) && isCount(fields.start_time) && typeof fields.boot_id === "string";
+  if (!isObject(value)) return false;
+  return isPid(value.pid) && isCount(value.start_time) && typeof value.boot_id === "string";
 }
 
 function isPid(value: unknown): boolean {

@@ -3,6 +3,7 @@ import { getCompileCacheDir } from "node:module";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Fault, findScarcity, fromFaultBody } from "#contract/fault.ts";
+import { BoundedMap } from "#contract/values/bounded-map.ts";
 import type { FromWorker, ScreenAnswer, ScreenRequest, ToWorker } from "./requests.ts";
 
 /** Requests under way; a further one is refused. */
@@ -42,7 +43,7 @@ export class DrawingProcess implements AsyncDisposable {
   readonly #heapMib: number;
   readonly #stuckMs: number;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #refused = new Set<string>();
+  readonly #refused = new BoundedMap<string, true>(REFUSED_SESSIONS);
   #child: ChildProcess | undefined;
   #watchdog: NodeJS.Timeout | undefined;
   /** The suspect that is drawn with no other beside it. */
@@ -188,9 +189,7 @@ export class DrawingProcess implements AsyncDisposable {
   }
 
   #refuse(sessionId: string, how: string): void {
-    this.#refused.add(sessionId);
-    const [oldest] = this.#refused;
-    if (this.#refused.size > REFUSED_SESSIONS && oldest !== undefined) this.#refused.delete(oldest);
+    this.#refused.set(sessionId, true);
     for (const [id, { request, reject }] of this.#waiting) {
       if (request.session_id !== sessionId) continue;
       this.#waiting.delete(id);

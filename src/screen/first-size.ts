@@ -1,4 +1,5 @@
 import { limits } from "#contract/limits.ts";
+import { parseObject } from "#contract/values/parse-object.ts";
 import type { LogFiles } from "#log/log-files.ts";
 import type { ScreenSize } from "#screen/emulator/emulator.ts";
 
@@ -7,16 +8,10 @@ const NEWLINE = 0x0a;
 /** The size that a terminal was opened with, which the first line of its events says. */
 export function findFirstSize(events: LogFiles): ScreenSize | undefined {
   const line = firstLine(events);
-  if (line === undefined) return undefined;
-  try {
-    const { type, cols, rows }: Partial<Record<string, unknown>> = JSON.parse(line);
-    if (type !== "session.opened" || typeof cols !== "number" || typeof rows !== "number")
-      return undefined;
-    return { cols, rows };
-  } catch {
-    // Damaged; whoever asks has to do without.
+  const { type, cols, rows } = parseObject(line ?? "") ?? {};
+  if (type !== "session.opened" || typeof cols !== "number" || typeof rows !== "number")
     return undefined;
-  }
+  return { cols, rows };
 }
 
 function firstLine(events: LogFiles): string | undefined {

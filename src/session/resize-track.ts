@@ -1,3 +1,4 @@
+import { parseObject } from "#contract/values/parse-object.ts";
 import type { LogFiles } from "#log/log-files.ts";
 import { endOf, type LogChunk } from "#log/log-source.ts";
 
@@ -78,17 +79,10 @@ export class ResizeTrack {
 }
 
 function parseSize(line: string): Omit<Resize, "serial"> | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (typeof value !== "object" || value === null) return undefined;
-    // Any object that JSON makes has string keys and nothing known about its values.
-    const { type, offset = 0, cols, rows } = value as Record<string, unknown>;
-    if (type !== "session.resized" && type !== "session.opened") return undefined;
-    if (typeof offset !== "number" || typeof cols !== "number" || typeof rows !== "number")
-      return undefined;
-    return { offset, cols, rows };
-  } catch {
-    // Half a line that a crash left: it is no event.
+  // A crash may leave half a line.
+  const { type, offset = 0, cols, rows } = parseObject(line) ?? {};
+  if (type !== "session.resized" && type !== "session.opened") return undefined;
+  if (typeof offset !== "number" || typeof cols !== "number" || typeof rows !== "number")
     return undefined;
-  }
+  return { offset, cols, rows };
 }

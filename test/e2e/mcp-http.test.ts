@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tools } from "#contract/tools/tools.ts";
+import { defined } from "#contract/values/defined.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { type Door, openTestGateway } from "#test/harness/gateway.ts";
 import { openGatewayProcess } from "#test/harness/gateway-process.ts";
@@ -93,7 +94,7 @@ test.each(rows<Era>({ few: ["modern"], full: eras }))(
     const start = (client: typeof mcp, name: string, signal?: AbortSignal) =>
       client.client.callTool(
         { name: "execute", arguments: { command: command(name), workdir, timeout: "1h" } },
-        signal === undefined ? {} : { signal },
+        defined({ signal }),
       );
     const call = start(mcp, "one", cancel.signal);
     // Numbered like the first by a client that has the same token.

@@ -9,6 +9,7 @@ import {
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
+import { defined } from "#contract/values/defined.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { type Era, textOf } from "#test/harness/mcp.ts";
 import { binPath } from "#test/harness/packaged.ts";
@@ -251,8 +252,7 @@ for (const era of rows<Era>({ few: ["modern"], full: ["legacy", "modern"] })) {
     };
     await using asking = await openTeam(reins, { era, answer });
     const say = async (message: string, session_id?: string) =>
-      (await asking.call("root", { message, ...(session_id === undefined ? {} : { session_id }) }))
-        .structuredContent;
+      (await asking.call("root", { message, ...defined({ session_id }) })).structuredContent;
     const note = forgetNote();
     for (const _no of ["rejected", "declined"])
       expect(await say("write")).toMatchObject({ response: "It was refused." });

@@ -6,6 +6,7 @@ import * as z from "zod";
 import { type FaultCode, faults } from "#contract/faults.ts";
 import { SessionId } from "#contract/ids.ts";
 import type { Session } from "#contract/session.ts";
+import { defined } from "#contract/values/defined.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTask, openTerminals } from "#test/harness/gateway/terminals.ts";
 import type { Door } from "#test/harness/gateway.ts";
@@ -301,7 +302,7 @@ test.each(names)(
 );
 
 function pick({ exit_code, signal, reason }: End): End {
-  const more = { ...(signal === undefined ? {} : { signal }), ...(reason && { reason }) };
+  const more = { ...defined({ signal }), ...(reason && { reason }) };
   return { exit_code, ...more };
 }
 

@@ -1,6 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { connect } from "node:net";
+import { defined } from "#contract/values/defined.ts";
 
 export interface PlainRequest {
   readonly method?: string;
@@ -31,8 +32,7 @@ export async function sendPlain(url: string, request: PlainRequest): Promise<Pla
         typeof value === "string" ? value : [...value],
       ]),
     ),
-    ...(request.from === undefined ? {} : { localAddress: request.from }),
-    ...(request.ca === undefined ? {} : { ca: request.ca }),
+    ...defined({ localAddress: request.from, ca: request.ca }),
   });
   sent.on("response", resolve);
   sent.on("error", reject);

@@ -1,6 +1,7 @@
 import { Fragment, useCallback, useState } from "react";
 import type { CallOptions } from "#client/client.ts";
 import type { AuditEntry } from "#contract/operations/audit.ts";
+import { defined } from "#contract/values/defined.ts";
 import { useApp } from "#web/app/context.ts";
 import { formatRoute } from "#web/app/router.ts";
 import { Button } from "#web/ui/button.tsx";
@@ -30,7 +31,7 @@ export function AuditPage() {
     async (cursor: string | undefined, options: CallOptions) => {
       // Texts of a person: the server says what is wrong with them.
       const wanted = describeFilter(filter) as { user_id?: string };
-      const place = cursor === undefined ? {} : { cursor };
+      const place = defined({ cursor });
       const input = { ...wanted, ...place, limit: PAGE_SIZE };
       const { entries, cursor: next } = await client.call("audit.list", input, options);
       return { rows: entries, cursor: next };

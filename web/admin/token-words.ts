@@ -1,4 +1,5 @@
 import type { Role, Token } from "#contract/token.ts";
+import { defined } from "#contract/values/defined.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -64,7 +65,7 @@ export function readDraft(draft: TokenDraft): { asked: TokenAsked } | { faults: 
       role: draft.role,
       ...(label === "" ? {} : { label }),
       ...(draft.scope === "chosen" ? { workspaces: draft.chosen } : {}),
-      ...(ms === undefined ? {} : { expires_in_ms: ms }),
+      ...defined({ expires_in_ms: ms }),
     },
   };
 }

@@ -2,6 +2,7 @@ import { useCallback, useMemo, useState } from "react";
 import type { CallOptions } from "#client/client.ts";
 import { revealHidden } from "#contract/text/hidden-characters.ts";
 import type { Token } from "#contract/token.ts";
+import { defined } from "#contract/values/defined.ts";
 import { useApp } from "#web/app/context.ts";
 import { sayFault } from "#web/live/page-client.ts";
 import { Badge } from "#web/ui/badge.tsx";
@@ -33,7 +34,7 @@ export function TokensPage() {
   const [front, setFront] = useState<Front>(NOTHING);
   const ask = useCallback(
     async (cursor: string | undefined, options: CallOptions) => {
-      const input = { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) };
+      const input = { limit: PAGE_SIZE, ...defined({ cursor }) };
       const { tokens, cursor: next } = await client.call("token.list", input, options);
       return { rows: tokens, cursor: next };
     },

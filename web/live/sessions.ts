@@ -2,6 +2,7 @@ import { type Pause, pause } from "#client/backoff.ts";
 import type { Client } from "#client/client.ts";
 import type { SessionsEvent } from "#contract/operations/reading.ts";
 import type { Session } from "#contract/session.ts";
+import { defined } from "#contract/values/defined.ts";
 import { retryDelay } from "./retry.ts";
 import { Store } from "./store.ts";
 
@@ -132,7 +133,7 @@ async function listAll(
   do {
     const page = await client.call(
       "session.list",
-      { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) },
+      { limit: PAGE_SIZE, ...defined({ cursor }) },
       { signal },
     );
     for (const session of page.sessions) found.set(session.session_id, session);

@@ -5,6 +5,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { createFixedToolset } from "#agent/toolsets/fixed-toolset.ts";
 import { ManualClock } from "#base/manual-clock.ts";
+import { defined } from "#contract/values/defined.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { callerOf, createToolContext } from "#test/harness/tool-context.ts";
 import { createFetchTool } from "./fetch.ts";
@@ -82,8 +83,7 @@ test("a page becomes Markdown, text, or stays as it is", async () => {
   const page = '<h1>Hi</h1><a href="/x">there</a>';
   await using server = await openServer(answerWith("text/html; charset=utf-8", page));
   const get = async (format?: string) =>
-    (await open()("fetch", { url: server.url, ...(format === undefined ? {} : { format }) }))
-      .output;
+    (await open()("fetch", { url: server.url, ...defined({ format }) })).output;
   expect(await get()).toContain(`# Hi\n\n[there](${server.url}/x)`);
   expect(await get("text")).toContain("Hi\n\nthere");
   expect(await get("html")).toContain(page);

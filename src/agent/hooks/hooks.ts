@@ -2,6 +2,7 @@ import type { Hook, HookEvent, Hooks } from "#agent/team/team.ts";
 import type { Clock } from "#base/clock.ts";
 import type { AgentEventBody } from "#contract/agent/events.ts";
 import { limits } from "#contract/limits.ts";
+import { defined } from "#contract/values/defined.ts";
 import { failed, type HookAnswer, type HookInput, readAnswer } from "./hook-answer.ts";
 import type { RunCommand } from "./run-command.ts";
 
@@ -128,7 +129,7 @@ async function runHook(deps: HookDeps, hook: Hook, occasion: Occasion): Promise<
     type: "hook.ended",
     ...named,
     duration_ms: Math.round(deps.clock.monotonic() - since),
-    ...(message === undefined ? {} : { message }),
+    ...defined({ message }),
   });
   // Whoever aborted knows why nothing comes of it.
   if (occasion.signal.aborted) return answer;

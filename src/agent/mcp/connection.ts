@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { Answer, ToolContext } from "#agent/toolset.ts";
 import { messageOf } from "#base/errno.ts";
 import { limits } from "#contract/limits.ts";
+import { defined } from "#contract/values/defined.ts";
 import { CallsInFlight } from "./calls-in-flight.ts";
 import { describeFailure, describeLateness, hideSecrets, isGone } from "./describe-failure.ts";
 import { describePrompt } from "./describe-result.ts";
@@ -160,7 +161,7 @@ export class Connection implements AsyncDisposable {
     const items: unknown[] = [];
     let cursor: string | undefined;
     for (let page = 0; page < PAGES_MOST && items.length < limits.tools_per_agent; page += 1) {
-      const { items: more, nextCursor } = await ask(cursor === undefined ? {} : { cursor });
+      const { items: more, nextCursor } = await ask(defined({ cursor }));
       items.push(...more);
       if (nextCursor === undefined || nextCursor === cursor) break;
       cursor = nextCursor;

@@ -4,6 +4,7 @@ import { buildMessages } from "#agent/turn/model-messages.ts";
 import { copyHistory, repairCut } from "#agent/turn/repair.ts";
 import { AgentEvent, type AgentEventBody } from "#contract/agent/events.ts";
 import type { SessionEvent } from "#contract/events.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { ModelMessage } from "#model/model.ts";
 import { AgentFold } from "./agent-fold.ts";
 
@@ -71,7 +72,7 @@ class Writer {
   emit = (body: AgentEventBody): void => {
     const { turn_id } = this.fold;
     const event = AgentEvent.parse({
-      ...(turn_id === undefined ? {} : { turn_id }),
+      ...defined({ turn_id }),
       ...body,
       at: AT,
       session_id: SESSION,

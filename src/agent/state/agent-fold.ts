@@ -13,6 +13,7 @@ import type {
 import { isSleeping } from "#contract/ended.ts";
 import type { SessionEvent } from "#contract/events.ts";
 import { limits } from "#contract/limits.ts";
+import { defined } from "#contract/values/defined.ts";
 import { Conversation } from "./conversation.ts";
 import { describeSnapshot, describeTranscript, type TranscriptPage } from "./describe.ts";
 import { RememberedKeys } from "./remembered-keys.ts";
@@ -222,8 +223,7 @@ export class AgentFold {
 
   #applyQuestions(event: AgentEvent): void {
     const who = {
-      ...(event.agent === undefined ? {} : { agent: event.agent }),
-      ...(event.subagent_id === undefined ? {} : { subagent_id: event.subagent_id }),
+      ...defined({ agent: event.agent, subagent_id: event.subagent_id }),
     };
     if (event.type === "approval.requested") {
       const { approval_id, kind, call_id, tool, input, message } = event;

@@ -1,6 +1,7 @@
 import type { AgentSnapshot, Transcript } from "#contract/agent/views.ts";
 import { SessionId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { AgentFold, SnapshotPlace } from "./agent-fold.ts";
 import { asTranscript, callsOf } from "./history.ts";
 
@@ -35,7 +36,7 @@ export function describeSnapshot(fold: AgentFold, place: SnapshotPlace): AgentSn
     turn_id: isIdle ? null : (turn_id ?? null),
     agent,
     model,
-    ...(fold.welcome_message === undefined ? {} : { welcome_message: fold.welcome_message }),
+    ...defined({ welcome_message: fold.welcome_message }),
     model_overrides,
     default_agent: team.default_agent,
     agents: [...team.agents],

@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { isObject } from "#contract/values/is-object.ts";
 import { findNearest } from "./nearest-word.ts";
 import {
   askWhether,
@@ -104,7 +105,7 @@ function listChoices(schema: Schema, path: Path, value: unknown): readonly Schem
   if (place === undefined) return [];
   return schemasAt(schema, path.slice(0, -1), value)
     .flatMap((outer) => [propertiesOf(outer)[place], outer.items, outer.additionalProperties])
-    .flatMap((inner) => (isSchema(inner) ? choicesOf(inner) : []));
+    .flatMap((inner) => (isObject(inner) ? choicesOf(inner) : []));
 }
 
 /** A key that is right elsewhere: on another type of the same thing. */
@@ -220,8 +221,4 @@ const SHOWN_CHARS = 40;
 function shorten(text: string): string {
   const line = text.replaceAll(/\s+/g, " ");
   return line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS)}…` : line;
-}
-
-function isSchema(held: unknown): held is Readonly<Record<string, unknown>> {
-  return typeof held === "object" && held !== null;
 }

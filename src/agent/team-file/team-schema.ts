@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { isObject } from "#contract/values/is-object.ts";
 import { modelWords } from "./model-words.ts";
 import { TeamFile } from "./team-file.ts";
 import type { Path } from "./team-problem.ts";
@@ -58,13 +59,13 @@ interface Mark {
 
 export function propertiesOf(schema: Json): Readonly<Record<string, Json>> {
   const properties = schema.properties;
-  return isJson(properties) ? Object.fromEntries(entriesOf(properties)) : {};
+  return isObject(properties) ? Object.fromEntries(entriesOf(properties)) : {};
 }
 
 export function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>((held, step) => {
     if (Array.isArray(held)) return typeof step === "number" ? held[step] : undefined;
-    return isJson(held) && Object.hasOwn(held, step) ? held[step] : undefined;
+    return isObject(held) && Object.hasOwn(held, step) ? held[step] : undefined;
   }, value);
 }
 
@@ -82,13 +83,9 @@ function stepInto(schema: Json, step: string | number): readonly Json[] {
 }
 
 function entriesOf(held: Json): [string, Json][] {
-  return Object.entries(held).flatMap(([key, value]) => (isJson(value) ? [[key, value]] : []));
+  return Object.entries(held).flatMap(([key, value]) => (isObject(value) ? [[key, value]] : []));
 }
 
 function asList(held: unknown): Json[] {
-  return Array.isArray(held) ? held.filter((item) => isJson(item)) : [];
-}
-
-function isJson(held: unknown): held is Json {
-  return typeof held === "object" && held !== null && !Array.isArray(held);
+  return Array.isArray(held) ? held.filter((item) => isObject(item)) : [];
 }

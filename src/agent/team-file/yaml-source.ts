@@ -14,6 +14,7 @@ import {
   type YAMLMap,
 } from "yaml";
 import { limits } from "#contract/limits.ts";
+import { defined } from "#contract/values/defined.ts";
 import {
   createTeamFault,
   type Finding,
@@ -145,7 +146,7 @@ class ValueReader {
   describe(offset: number, { path, message, suggestion }: Finding): Problem {
     const { line, col } = this.#lines.linePos(offset);
     const place = { line: Math.max(1, line), column: Math.max(1, col), path: writePath(path) };
-    return { ...place, message, ...(suggestion === undefined ? {} : { suggestion }) };
+    return { ...place, message, ...defined({ suggestion }) };
   }
 
   #readAlias(node: Alias, path: Path): unknown {

@@ -6,6 +6,7 @@ import type { AgentEntry, TeamFile } from "#agent/team-file/team-file.ts";
 import type { McpEntry, ToolsetEntry } from "#agent/team-file/toolset-entry.ts";
 import type { RunLimits } from "#contract/agent/spec.ts";
 import { limits } from "#contract/limits.ts";
+import { defined } from "#contract/values/defined.ts";
 import {
   type AgentDefinition,
   type CommandDefinition,
@@ -162,8 +163,6 @@ function createHook({
 function createLimits(entry: TeamFile["limits"]): RunLimits {
   const { max_cost, max_tokens, max_time } = entry ?? {};
   return {
-    ...(max_cost === undefined ? {} : { max_cost }),
-    ...(max_tokens === undefined ? {} : { max_tokens }),
-    ...(max_time === undefined ? {} : { max_time_ms: max_time }),
+    ...defined({ max_cost, max_tokens, max_time_ms: max_time }),
   };
 }

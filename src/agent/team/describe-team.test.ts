@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { TeamSummary } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
+import { defined } from "#contract/values/defined.ts";
 import {
   applyOverrides,
   describeTeam,
@@ -131,7 +132,7 @@ describe("overrides", () => {
     expect(fault).toMatchObject({
       code: "invalid_request",
       message: `model_overrides: ${message}`,
-      details: suggestion === undefined ? {} : { suggestion },
+      details: defined({ suggestion }),
     });
   });
 

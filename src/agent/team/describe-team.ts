@@ -6,6 +6,7 @@ import type { ModelOverrides } from "#contract/agent/spec.ts";
 import type { TeamSummary } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
+import { defined } from "#contract/values/defined.ts";
 import { addressNames, getSource, keyNames } from "#model/source.ts";
 import type { AgentDefinition, Team } from "./team.ts";
 
@@ -128,7 +129,7 @@ function checkModel(team: Team, agent: string, model: string): void {
 
 function refuse(message: string, suggestion: string | undefined): never {
   throw new Fault("invalid_request", `model_overrides: ${message}`, {
-    details: suggestion === undefined ? {} : { suggestion },
+    details: defined({ suggestion }),
   });
 }
 

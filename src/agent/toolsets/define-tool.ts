@@ -3,6 +3,7 @@ import type { AgentTool, ToolCall, ToolContext, ToolOutcome } from "#agent/tools
 import { asFault, Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { parseRequest } from "#contract/parse.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { JsonSchema } from "#model/model.ts";
 
 export interface ToolDefinition<S extends z.ZodType = z.ZodType> {
@@ -40,7 +41,7 @@ export function defineTool<S extends z.ZodType>(definition: ToolDefinition<S>): 
       description,
       input_schema: describeSchema(input),
       hints,
-      ...(polling === undefined ? {} : { polling }),
+      ...defined({ polling }),
     },
     async call(call, context) {
       try {

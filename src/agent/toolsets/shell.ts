@@ -1,9 +1,9 @@
-import { addAbortListener } from "node:events";
 import type * as z from "zod";
 import type { ToolsetConfig } from "#agent/team/team.ts";
 import type { ToolContext, ToolOutcome, Toolset } from "#agent/toolset.ts";
 import type { Clock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
+import { pause } from "#base/pause.ts";
 import { SessionId } from "#contract/ids.ts";
 import { describeDuration } from "#contract/tools/parse-duration.ts";
 import { sayProcess } from "#contract/tools/process-text.ts";
@@ -171,11 +171,4 @@ async function reportOutput(
   } catch (error) {
     if (!over.aborted) deps.log.warn("the output of a command cannot be followed", { error });
   }
-}
-
-async function pause(clock: Clock, ms: number, over: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  using _timer = clock.timer(ms, resolve);
-  using _abort = addAbortListener(over, () => resolve());
-  await promise;
 }

@@ -2,6 +2,7 @@ import type { Clock } from "#base/clock.ts";
 import { randomId } from "#base/random-id.ts";
 import type { AgentEventBody, AgentEventOf } from "#contract/agent/events.ts";
 import type { StopReason } from "#contract/agent/message.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { Model, ModelChunk, ModelRequest, ModelUsage } from "#model/model.ts";
 import { cutText } from "./cut-text.ts";
 import { DeltaBuffer } from "./delta-buffer.ts";
@@ -232,5 +233,5 @@ type Input = AgentEventOf<"tool.call.end">["input"];
 type Metadata = Pick<AgentEventOf<"message.end">, "provider_metadata">;
 
 function metadataOf({ provider_metadata }: Metadata): Metadata {
-  return provider_metadata === undefined ? {} : { provider_metadata };
+  return defined({ provider_metadata });
 }

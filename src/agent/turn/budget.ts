@@ -3,6 +3,7 @@ import type { Clock } from "#base/clock.ts";
 import type { AgentEventOf } from "#contract/agent/events.ts";
 import type { Usage } from "#contract/agent/message.ts";
 import type { RunLimits } from "#contract/agent/spec.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { ModelUsage } from "#model/model.ts";
 import type { Questions } from "./questions.ts";
 
@@ -89,8 +90,7 @@ function asUsage(spent: ModelUsage): Usage {
   return {
     input_tokens,
     output_tokens,
-    ...(cached_input_tokens === undefined ? {} : { cached_input_tokens }),
-    ...(reasoning_tokens === undefined ? {} : { reasoning_tokens }),
+    ...defined({ cached_input_tokens, reasoning_tokens }),
     cost,
   };
 }

@@ -5,6 +5,8 @@ import type { AgentEventOf } from "#contract/agent/events.ts";
 import type { MessagePart } from "#contract/agent/message.ts";
 import { asFault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
+import { defined } from "#contract/values/defined.ts";
+import { isObject } from "#contract/values/is-object.ts";
 import { cutText } from "./cut-text.ts";
 import { delegationTools, isDelegation, runDelegation } from "./delegation.ts";
 import type { Actor, Stage } from "./stage.ts";
@@ -223,7 +225,7 @@ function describeResult(
     output: output === "" ? NO_OUTPUT : cutText(output, limits.tool_result_bytes),
     is_error,
     ...(kept.length === 0 ? {} : { images: kept }),
-    ...(state === undefined ? {} : { state }),
+    ...defined({ state }),
   };
 }
 
@@ -247,8 +249,4 @@ function describeFailure(error: unknown): string {
 function describeUnknown(tool: string, actor: Actor): string {
   const names = listTools(actor).map(({ name }) => name);
   return `There is no tool ${JSON.stringify(tool)}. You have: ${names.join(", ") || "none"}.`;
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

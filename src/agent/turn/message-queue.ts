@@ -4,6 +4,7 @@ import type { AgentEventBody, QueuedMessage } from "#contract/agent/events.ts";
 import type { Framing, MessagePart } from "#contract/agent/message.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
+import { defined } from "#contract/values/defined.ts";
 
 export interface Enqueued {
   readonly messages: readonly (readonly MessagePart[])[];
@@ -42,8 +43,7 @@ export class MessageQueue {
         queue_id: randomId("que"),
         kind,
         content: [...content],
-        ...(framing === undefined ? {} : { framing }),
-        ...(idempotency_key === undefined ? {} : { idempotency_key }),
+        ...defined({ framing, idempotency_key }),
       };
       this.#emit({ type: "queue.changed", ...this.#depths(kind, 1), added });
     }

@@ -3,6 +3,7 @@ import type { AgentFold } from "#agent/state/agent-fold.ts";
 import type { HistoryItem } from "#agent/state/history.ts";
 import type { AgentEventBody, AgentEventOf } from "#contract/agent/events.ts";
 import type { MessagePart } from "#contract/agent/message.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { Emit } from "./stage.ts";
 
 const CUT = "The worker ended in the middle of this call; whether it took effect is not known.";
@@ -40,7 +41,7 @@ function endAnswer({ conversation }: AgentFold, emit: Emit): void {
 }
 
 function of(subagentId: string | undefined) {
-  return subagentId === undefined ? {} : { subagent_id: subagentId };
+  return defined({ subagent_id: subagentId });
 }
 
 /** The history of another session, and where its images lie. */
@@ -82,7 +83,7 @@ function retell(item: HistoryItem, keep: (part: MessagePart) => MessagePart): Ag
   }
   if (item.kind === "summary") {
     const { text: summary, kept_from } = item;
-    const kept = kept_from === undefined ? {} : { kept_from };
+    const kept = defined({ kept_from });
     return [{ type: "compaction.ended", outcome: "applied", summary, ...kept }];
   }
   if (item.kind === "error") return [{ type: "error", code: item.code, message: item.message }];
@@ -94,8 +95,7 @@ function retellAnswer(item: Extract<HistoryItem, { kind: "assistant" }>): AgentE
   const events: AgentEventBody[] = [{ type: "message.start", message_id, model, agent }];
   let text = "";
   for (const part of parts) {
-    const metadata =
-      part.provider_metadata === undefined ? {} : { provider_metadata: part.provider_metadata };
+    const metadata = defined({ provider_metadata: part.provider_metadata });
     if (part.type === "tool_call") {
       const { call_id, tool } = part;
       // What came as JSON is JSON.

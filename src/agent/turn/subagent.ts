@@ -2,6 +2,7 @@ import { Conversation } from "#agent/state/conversation.ts";
 import { textOf } from "#agent/state/history.ts";
 import { randomId } from "#base/random-id.ts";
 import { limits } from "#contract/limits.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { Actor, Stage } from "./stage.ts";
 
 export interface Sent {
@@ -56,7 +57,7 @@ export async function runSubagent(sent: Sent, sending: Sending): Promise<Subagen
     name,
     task,
     background,
-    ...(call_id === undefined ? {} : { call_id }),
+    ...defined({ call_id }),
   });
   actor.emit({
     type: "message.user",

@@ -1,8 +1,9 @@
 import { randomId } from "#base/random-id.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
+import { isObject } from "#contract/values/is-object.ts";
 import { type Answer, streamAnswer } from "./answer.ts";
-import { isObject, listTools, refuseCalls, runCalls } from "./calls.ts";
+import { listTools, refuseCalls, runCalls } from "./calls.ts";
 import { compact, estimate, FULL } from "./compaction.ts";
 import { LoopDetector } from "./loop-detector.ts";
 import { buildMessages } from "./model-messages.ts";

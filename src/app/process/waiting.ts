@@ -2,6 +2,7 @@ import type { Caller } from "#app/caller.ts";
 import { createWaitOperations } from "#app/read/wait.ts";
 import { Fault } from "#contract/fault.ts";
 import type { HandlerInput, OperationOutput } from "#contract/operations.ts";
+import { defined } from "#contract/values/defined.ts";
 import { asOurs, type ProcessDeps } from "./visible-process.ts";
 
 type WaitResult = OperationOutput<"session.wait">;
@@ -14,7 +15,7 @@ export async function waitFor(
   { signal, ...input }: WaitInput & { readonly signal: AbortSignal | undefined },
 ): Promise<WaitResult> {
   const operations = createWaitOperations(deps, caller);
-  const options = signal === undefined ? {} : { signal };
+  const options = defined({ signal });
   const wait = () => operations["session.wait"](input, options).catch(asOurs(input.session_id));
   try {
     return await wait();

@@ -8,6 +8,7 @@ import type { TeamSource } from "#contract/agent/spec.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { OperationInput, OperationOutput } from "#contract/operations.ts";
+import { BoundedMap } from "#contract/values/bounded-map.ts";
 import { findTeamFile, readTeamFile, type TeamRoots } from "./team-file.ts";
 
 export interface TeamSourcesDeps {
@@ -40,8 +41,8 @@ const EXTENSION = ".yaml";
 /** The teams of a server or of this machine: by path, as text, by name, and by the id of a text that was seen. */
 export class TeamSources {
   readonly #deps: TeamSourcesDeps;
-  /** By caller and id, the least recently used first: what one has sent is not there for another. */
-  readonly #seen = new Map<string, TeamText>();
+  /** By caller and id: a caller cannot get the text that another one sent. */
+  readonly #seen = new BoundedMap<string, TeamText>(TEAMS_REMEMBERED);
 
   constructor(deps: TeamSourcesDeps) {
     this.#deps = deps;
@@ -135,11 +136,7 @@ export class TeamSources {
   }
 
   #remember({ yaml, name, base_dir, team }: LoadedTeam, caller: Caller): void {
-    const key = keyOf(caller, team.team_id);
-    this.#seen.delete(key);
-    this.#seen.set(key, { yaml, name, base_dir });
-    const [oldest] = this.#seen.keys();
-    if (this.#seen.size > TEAMS_REMEMBERED && oldest !== undefined) this.#seen.delete(oldest);
+    this.#seen.set(keyOf(caller, team.team_id), { yaml, name, base_dir });
   }
 }
 

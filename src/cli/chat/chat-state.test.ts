@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { AgentEvent, type AgentEventBody, type AgentEventOf } from "#contract/agent/events.ts";
 import { activityOf } from "#contract/agent/standing.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
+import { defined } from "#contract/values/defined.ts";
 import { openChat } from "./chat-snapshot.ts";
 import { applyEvent, emptyChat, markWritten, toggleUnfolded } from "./chat-state.ts";
 import type { ChatState } from "./chat-types.ts";
@@ -254,7 +255,7 @@ class Writer {
 
   emit = (body: AgentEventBody): void => {
     const { turn_id } = this.fold;
-    this.#add(event({ ...(turn_id === undefined ? {} : { turn_id }), ...body }));
+    this.#add(event({ ...defined({ turn_id }), ...body }));
   };
 
   #add(line: AnyEvent): void {

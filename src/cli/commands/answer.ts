@@ -8,6 +8,7 @@ import { listFields } from "#cli/team/form.ts";
 import type { ApprovalDecision } from "#contract/agent/events.ts";
 import type { AgentSnapshot, PendingApproval, PendingElicitation } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
+import { defined } from "#contract/values/defined.ts";
 
 type Pending = Pick<AgentSnapshot, "approvals" | "elicitations">;
 
@@ -31,7 +32,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   if (plan.kind === "decide") {
     const { approval_id } = pickApproval(pending);
     const { decision, reason } = plan;
-    await runtime.resume({ approval_id, decision, ...(reason === undefined ? {} : { reason }) });
+    await runtime.resume({ approval_id, decision, ...defined({ reason }) });
     return report({ session_id, approval_id, decision }, values.json);
   }
   const question = pickQuestion(pending);

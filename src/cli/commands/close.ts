@@ -4,6 +4,7 @@ import { exitCodeOf, sayFault } from "#cli/exit.ts";
 import { parseOptions } from "#cli/options.ts";
 import { createTargetPlace, findTarget, type TargetPlace } from "#cli/place/target.ts";
 import { Fault } from "#contract/fault.ts";
+import { defined } from "#contract/values/defined.ts";
 import { describeState } from "./ps.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
@@ -24,8 +25,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       const { session_id } = await findTarget(there.place, word);
       const session = await there.close({
         session_id,
-        ...(values.reason === undefined ? {} : { reason: values.reason }),
-        ...(values.purge === undefined ? {} : { purge: values.purge }),
+        ...defined({ reason: values.reason, purge: values.purge }),
       });
       const line =
         values.json === true

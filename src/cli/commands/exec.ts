@@ -11,6 +11,7 @@ import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
 import type { ProcessResult } from "#contract/tools/process.ts";
 import type { ToolInput } from "#contract/tools/tools.ts";
+import { defined } from "#contract/values/defined.ts";
 
 const options = {
   background: { type: "boolean" },
@@ -91,7 +92,7 @@ function createInput(values: Values, words: readonly string[]): ToolInput<"execu
     command,
     timeout: parseTime(values.timeout, "timeout") ?? limits.duration_ms,
     ...(values.background === true ? { run_in_background: true } : {}),
-    ...(lifetime === undefined ? {} : { lifetime }),
+    ...defined({ lifetime }),
     ...(values.cwd === undefined ? {} : { workdir: resolve(values.cwd) }),
     ...(values.tty === true ? { tty: true } : {}),
   };

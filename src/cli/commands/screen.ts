@@ -4,6 +4,7 @@ import { writeTo } from "#cli/output-writer.ts";
 import { printable } from "#cli/printable.ts";
 import { Fault } from "#contract/fault.ts";
 import type { OperationOutput } from "#contract/operations.ts";
+import { defined } from "#contract/values/defined.ts";
 
 /** `reins screen`: what stands on a terminal now, or stood there. */
 export async function run(argv: readonly string[]): Promise<number> {
@@ -13,7 +14,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const at = parseOffset(values.at);
   await using target = await openTarget({ ...values, to: word });
   const { session_id } = target.session;
-  const asked = { session_id, ...(at === undefined ? {} : { at }) };
+  const asked = { session_id, ...defined({ at }) };
   const screen = await target.place.call("session.screen", asked);
   const text =
     values.json === true ? `${JSON.stringify({ session_id, ...screen })}\n` : draw(screen);

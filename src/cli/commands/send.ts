@@ -8,6 +8,7 @@ import { notice } from "#cli/exit.ts";
 import { parseOptions } from "#cli/options.ts";
 import { Framing } from "#contract/agent/message.ts";
 import { Fault } from "#contract/fault.ts";
+import { defined } from "#contract/values/defined.ts";
 
 const options = {
   ...targetOptions,
@@ -80,7 +81,7 @@ async function say(
   const run = { door: place, session };
   const said = { message, idempotency_key: randomId("key") };
   if (isFollowUp) return { how: "followup", answer: await followUpRun(run, said) };
-  const answer = await sendToRun(run, { ...said, ...(framing === undefined ? {} : { framing }) });
+  const answer = await sendToRun(run, { ...said, ...defined({ framing }) });
   const how = answer.status === "queued" ? "steer" : "message";
   return { how, answer };
 }

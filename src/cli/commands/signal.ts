@@ -6,6 +6,7 @@ import { createTargetPlace, findTarget } from "#cli/place/target.ts";
 import { Fault } from "#contract/fault.ts";
 import { findSignal } from "#contract/signals.ts";
 import type { ToolSignal } from "#contract/tools/process.ts";
+import { defined } from "#contract/values/defined.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseOptions(argv, {
@@ -29,7 +30,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const result = await tools.process_signal({
     process_id: session_id,
     signal,
-    ...(escalate_after === undefined ? {} : { escalate_after }),
+    ...defined({ escalate_after }),
   });
   const line = values.json === true ? JSON.stringify(result) : `${session_id} ${result.message}`;
   process.stdout.write(`${line}\n`);

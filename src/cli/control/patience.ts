@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { isPassing } from "#client/refusal.ts";
 import { Fault } from "#contract/fault.ts";
+import { defined } from "#contract/values/defined.ts";
 
 /** In a row. */
 const ATTEMPTS = 20;
@@ -26,11 +27,7 @@ export class Patience {
     this.#attempts += 1;
     const isWorthIt = error instanceof Fault && isPassing(error) && this.#attempts < ATTEMPTS;
     if (!isWorthIt) throw error;
-    await setTimeout(
-      PAUSE_MS,
-      undefined,
-      this.#signal === undefined ? {} : { signal: this.#signal },
-    );
+    await setTimeout(PAUSE_MS, undefined, defined({ signal: this.#signal }));
   }
 
   /** For what changes nothing: asks until it is answered. */

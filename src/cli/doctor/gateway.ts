@@ -3,6 +3,7 @@ import { type IncomingMessage, request as requestPlain } from "node:http";
 import { request as requestTls } from "node:https";
 import { join } from "node:path";
 import { messageOf } from "#base/errno.ts";
+import { parseObject } from "#contract/values/parse-object.ts";
 import { type Finding, failed, fine, note } from "./finding.ts";
 import type { World } from "./world.ts";
 
@@ -110,12 +111,7 @@ async function readAnswer(response: IncomingMessage): Promise<string> {
 }
 
 function parseHealth(text: string): Health | undefined {
-  try {
-    const found: unknown = JSON.parse(text);
-    if (typeof found !== "object" || found === null) return undefined;
-    if (!("status" in found && "version" in found)) return undefined;
-    return { status: String(found.status), version: String(found.version) };
-  } catch {
-    return undefined;
-  }
+  const found = parseObject(text);
+  if (found === undefined || !("status" in found && "version" in found)) return undefined;
+  return { status: String(found.status), version: String(found.version) };
 }

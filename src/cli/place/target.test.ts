@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { Fault } from "#contract/fault.ts";
 import type { OperationInput, OperationOutput } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { RunRecord } from "#registry/run-record.ts";
 import { markNesting } from "./enclosing.ts";
 import { findSession, findTarget, type TargetPlace } from "./target.ts";
@@ -194,7 +195,7 @@ describe("a session to go on with", () => {
     { end: "n4", kind: "agent" },
   ];
   const at = async (word: string, kind?: Session["kind"]) =>
-    (await findSession(createPlace(given), word, kind === undefined ? {} : { kind })).session_id;
+    (await findSession(createPlace(given), word, defined({ kind }))).session_id;
 
   test("is counted from the newest, ended ones included and parts of runs left out", async () => {
     expect(await at("-1")).toBe(idOf("n2"));

@@ -4,6 +4,7 @@ import { asFault, Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { OperationInput, OperationOutput } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { RunRecord } from "#registry/run-record.ts";
 import { SESSION_ID } from "#registry/run-record.ts";
 import { findByAddress, isRun } from "#registry/runs.ts";
@@ -88,7 +89,7 @@ export async function findSession(
   if (position === 0)
     throw new Fault("invalid_request", `${word}: -1 is the newest session, -2 the one before it`);
   let count = 0;
-  for await (const session of listSessions(place, kind === undefined ? {} : { kind })) {
+  for await (const session of listSessions(place, defined({ kind }))) {
     if (!isRun(session)) continue;
     count += 1;
     if (count === position) return session;

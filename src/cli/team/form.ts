@@ -1,3 +1,5 @@
+import { isObject } from "#contract/values/is-object.ts";
+
 type Schema = Readonly<Record<string, unknown>>;
 
 /** One question of a form. */
@@ -59,8 +61,4 @@ function parseValue(type: string, line: string): FieldValue | undefined {
 function parseYes(text: string): boolean | undefined {
   if (/^(y|yes|true)$/i.test(text)) return true;
   return /^(n|no|false)$/i.test(text) ? false : undefined;
-}
-
-function isObject(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,6 +2,7 @@ import { followOutput, openOutput } from "#app/follow-output.ts";
 import type { Local } from "#cli/context.ts";
 import { printable } from "#cli/printable.ts";
 import type { Session } from "#contract/session.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { Watch } from "#host/socket/watch.ts";
 import type { LogFiles } from "#log/log-files.ts";
 import { endOf } from "#log/log-source.ts";
@@ -129,5 +130,5 @@ function describeEnd({ state }: Session): Ending {
   if (state.kind === "lost") return { kind: "lost" };
   if (state.kind !== "exited") return { kind: "host_gone" };
   const { exit_code, signal, reason, detail } = state;
-  return { kind: "exited", exit_code, signal, reason, ...(detail === undefined ? {} : { detail }) };
+  return { kind: "exited", exit_code, signal, reason, ...defined({ detail }) };
 }

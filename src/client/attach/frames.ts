@@ -1,7 +1,7 @@
 import { findBase64 } from "#client/base64.ts";
-import { parseObject } from "#client/refusal.ts";
 import { channelName, type OutputChannel } from "#contract/channels.ts";
 import type { ServerFrame } from "#contract/frames.ts";
+import { parseObject } from "#contract/values/parse-object.ts";
 
 /** Output as binary frames: `channel u8 · offset u64 · bytes`. */
 export const BINARY_PROTOCOL = "reins.bin.v1";

@@ -1,5 +1,6 @@
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { OperationInput, OperationOutput, StreamItem } from "#contract/operations.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { FollowOptions, Runtime } from "./runtime.ts";
 import type { AgentCard, AgentSnapshot } from "./views.ts";
 
@@ -148,7 +149,7 @@ function describeCurrent(snapshot: AgentSnapshot): AgentCard {
     name: agent,
     description: known?.description ?? "",
     model,
-    ...(welcome_message === undefined ? {} : { welcome_message }),
+    ...defined({ welcome_message }),
     context_limit,
     commands: known?.commands ?? {},
   };

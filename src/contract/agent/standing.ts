@@ -1,5 +1,6 @@
 import { isSleeping } from "#contract/ended.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { AgentEventOf, QueuedMessage, TeamAgent } from "./events.ts";
 import type { Usage } from "./message.ts";
 import type { AgentSnapshot, PendingApproval, PendingElicitation } from "./views.ts";
@@ -167,8 +168,7 @@ export function approvalOf(event: AgentEventOf<"approval.requested">): PendingAp
   const { approval_id, kind, tool, input, message } = event;
   return {
     ...{ approval_id, kind, message, ...whoAsks(event) },
-    ...(tool === undefined ? {} : { tool }),
-    ...(input === undefined ? {} : { input }),
+    ...defined({ tool, input }),
   };
 }
 
@@ -184,8 +184,6 @@ function whoAsks(event: {
 }) {
   const { call_id, agent, subagent_id } = event;
   return {
-    ...(call_id === undefined ? {} : { call_id }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(subagent_id === undefined ? {} : { subagent_id }),
+    ...defined({ call_id, agent, subagent_id }),
   };
 }

@@ -7,14 +7,6 @@ import { openTestSessions, readEvents, readOutput } from "#host/testing/open-tes
 import { openLogFiles } from "#log/log-files.ts";
 import { openLogWriter } from "#log/log-writer.ts";
 import { waitFor } from "#test/harness/eventually.ts";
-import { SeenIds } from "./seen-ids.ts";
-
-test("so many ids are remembered and no more, the oldest go first", () => {
-  const seen = new SeenIds(3);
-  for (const id of ["a", "b", "c", "a", "d"]) seen.add(id);
-  expect(seen.list()).toEqual(["b", "c", "d"]);
-  expect(seen.has("a")).toBe(false);
-});
 
 test("a session has as many viewers as it may, and who comes then changes nothing", async () => {
   await using host = openTestSessions();

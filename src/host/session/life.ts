@@ -4,13 +4,13 @@ import { isLive } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { EndReason } from "#contract/session-state.ts";
+import { BoundedMap } from "#contract/values/bounded-map.ts";
 import type { HandedLife } from "#host/upgrade/hand-over.ts";
 import type { Child, ChildListener, ChildSpec, Spawner } from "#proc/child.ts";
 import { AgentLines } from "./agent-lines.ts";
 import { IdleTimer } from "./deadlines.ts";
 import type { Journal } from "./journal.ts";
 import type { RecordKeeper } from "./record-keeper.ts";
-import { SeenIds } from "./seen-ids.ts";
 
 export interface LifeDeps {
   readonly clock: Clock;
@@ -44,7 +44,7 @@ export class Life implements Disposable {
   readonly #exited = Promise.withResolvers<void>();
   readonly #idle: IdleTimer;
   readonly #lifetime: IdleTimer;
-  readonly #inputIds = new SeenIds(limits.input_ids_remembered);
+  readonly #inputIds = new BoundedMap<string, true>(limits.input_ids_remembered);
   readonly #agentLines: AgentLines | undefined;
   #child: Child | undefined;
   #closing: Closing | undefined;
@@ -99,7 +99,7 @@ export class Life implements Disposable {
       child: this.#child?.handOver() ?? null,
       idle_ms: this.#idle.age,
       age_ms: this.#lifetime.age,
-      input_ids: this.#inputIds.list(),
+      input_ids: [...this.#inputIds.keys()],
       line: this.#agentLines?.handOver() ?? null,
     };
   }
@@ -108,7 +108,7 @@ export class Life implements Disposable {
   adopt(spawner: Spawner, handed: HandedLife, passedMs: number): void {
     this.#idle.restore(handed.idle_ms + passedMs);
     this.#lifetime.restore(handed.age_ms + passedMs);
-    for (const inputId of handed.input_ids) this.#inputIds.add(inputId);
+    for (const inputId of handed.input_ids) this.#inputIds.set(inputId, true);
     if (handed.line !== null) this.#agentLines?.adopt(handed.line);
     if (handed.child === null) return;
     const { session_id } = this.#deps.keeper.current;
@@ -136,7 +136,7 @@ export class Life implements Disposable {
   }
 
   remember(inputId: string): void {
-    this.#inputIds.add(inputId);
+    this.#inputIds.set(inputId, true);
   }
 
   /** Ends it and all that it started. Everybody who asks waits for the same end; the first reason stays. */

@@ -3,6 +3,7 @@ import type { Clock } from "#base/clock.ts";
 import { channels, type OutputChannel } from "#contract/channels.ts";
 import type { SessionEvent } from "#contract/events.ts";
 import { limits } from "#contract/limits.ts";
+import { defined } from "#contract/values/defined.ts";
 import { openLogFiles } from "#log/log-files.ts";
 import type { LogIo } from "#log/log-io.ts";
 import { type LogWriter, openLogWriter } from "#log/log-writer.ts";
@@ -48,7 +49,7 @@ export class SessionLogs implements Disposable {
   constructor(deps: SessionLogsDeps) {
     this.#deps = deps;
     const { clock, dir } = deps;
-    const io = deps.io === undefined ? {} : { io: deps.io };
+    const io = defined({ io: deps.io });
     this.#output = openLogWriter({
       dir: join(dir, "output"),
       clock,

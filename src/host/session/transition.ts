@@ -1,5 +1,6 @@
 import { isLive } from "#contract/ended.ts";
 import type { EndReason, SessionState, Survivor } from "#contract/session-state.ts";
+import { defined } from "#contract/values/defined.ts";
 
 /** Everything that can happen to a session's state. */
 export type Happening =
@@ -56,5 +57,5 @@ function closedBy(
 }
 
 function because({ reason, detail }: { reason: EndReason; detail?: string | undefined }) {
-  return { reason, ...(detail === undefined ? {} : { detail }) };
+  return { reason, ...defined({ detail }) };
 }

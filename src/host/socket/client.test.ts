@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { defined } from "#contract/values/defined.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 import { connectHost } from "./client.ts";
 import { encodeJson } from "./frames.ts";
@@ -65,7 +66,7 @@ test("a host that takes the connection and says nothing is named with its proces
   await expect(connectHost(stranger.path, { helloMs: 20 })).rejects.toMatchObject({
     code: "host_unavailable",
     message: expect.stringMatching(/^the host( \(process \d+\))? does not answer\./),
-    details: { errno: "ETIMEDOUT", ...(pid === undefined ? {} : { pid }) },
+    details: { errno: "ETIMEDOUT", ...defined({ pid }) },
   });
 });
 

@@ -5,6 +5,7 @@ import { errnoOf } from "#base/errno.ts";
 import { Fault, type FaultBody, fromFaultBody } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
+import { defined } from "#contract/values/defined.ts";
 import { findPeer } from "#proc/find-peer.ts";
 import { findProcess } from "#proc/identity.ts";
 import { descriptorOf } from "./descriptor-of.ts";
@@ -236,7 +237,7 @@ async function describeSilence(path: string, socket: Socket): Promise<Fault> {
     ? `the host (process ${pid}) is stopped. Continue it with: kill -CONT ${pid}`
     : `the host${pid === undefined ? "" : ` (process ${pid})`} does not answer. Wait, or end it and its sessions with: kill -9 ${pid ?? "PID"}`;
   return new Fault("host_unavailable", message, {
-    details: { socket: path, errno: "ETIMEDOUT", ...(pid === undefined ? {} : { pid }) },
+    details: { socket: path, errno: "ETIMEDOUT", ...defined({ pid }) },
   });
 }
 

@@ -5,6 +5,7 @@ import { isLive } from "#contract/ended.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import type { Shell } from "#contract/shell.ts";
+import { defined } from "#contract/values/defined.ts";
 import {
   badDir,
   Command,
@@ -40,7 +41,7 @@ export async function createSession(
   { cwd }: z.output<typeof CreateSession>,
 ): Promise<{ readonly session_id: string }> {
   const work_dir = cwd === undefined ? undefined : makeDir(resolveDir(caller, cwd));
-  const { shell_id } = await operations["shell.create"](work_dir === undefined ? {} : { work_dir });
+  const { shell_id } = await operations["shell.create"](defined({ work_dir }));
   return { session_id: shell_id };
 }
 
@@ -68,7 +69,7 @@ export async function runInSession(
   const line = cwd === undefined ? command : `${goTo(getDir(caller, cwd))} ${command}`;
   const replayed = since === undefined ? undefined : await findReplay(context, shell, since);
   const run = await operations["shell.run"](
-    { shell_id, command: line, ...(timeout === undefined ? {} : { timeout_ms: timeout }) },
+    { shell_id, command: line, ...defined({ timeout_ms: timeout }) },
     { signal },
   );
   return join(replayed, describeExecution(run, { clock, signal }));

@@ -1,6 +1,7 @@
 import { asFault } from "#contract/fault.ts";
 import type { FaultCode } from "#contract/faults.ts";
 import { TerminalClientFrame, type TerminalServerFrame } from "#contract/terminal-frames.ts";
+import { isObject } from "#contract/values/is-object.ts";
 
 type Payload<F, T> =
   Extract<F, { readonly type: T }> extends { readonly payload: infer P } ? P : never;
@@ -33,8 +34,4 @@ export function describeError(error: unknown): Pick<TerminalError, "code" | "mes
   if (code === "internal")
     return { code, message: "something went wrong here; the server's log says what" };
   return { code: renamed[code] ?? code, message };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
 }

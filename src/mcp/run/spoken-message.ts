@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { MessagePart, TranscriptMessage } from "#contract/agent/message.ts";
+import { defined } from "#contract/values/defined.ts";
 
 /** A message of the transcript as a model reads it: text, and of an image only that there was one. */
 export const SpokenMessage = z.strictObject({
@@ -25,7 +26,7 @@ export function describeMessage(message: TranscriptMessage): SpokenMessage {
       return { role, at, text: sayParts(message.content) };
     case "assistant": {
       const { text, agent, tool_calls, interrupted } = message;
-      const cut = interrupted === undefined ? {} : { interrupted };
+      const cut = defined({ interrupted });
       return { role, at, text, agent, ...(tool_calls.length === 0 ? {} : { tool_calls }), ...cut };
     }
     case "tool": {

@@ -6,6 +6,7 @@ import type { AgentSnapshot, PendingApproval } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
+import { defined } from "#contract/values/defined.ts";
 
 type Form = Parameters<typeof inputRequired.elicit>[0]["requestedSchema"];
 type Pending = Pick<AgentSnapshot, "approvals" | "elicitations">;
@@ -77,7 +78,7 @@ export async function answerAll(
     const { action } = answer;
     const content =
       action === "accept" ? ElicitationContent.safeParse(answer.content).data : undefined;
-    const accepted = content === undefined ? {} : { content };
+    const accepted = defined({ content });
     await give(runtime.answerElicitation({ elicitation_id, action, ...accepted }));
   }
 }

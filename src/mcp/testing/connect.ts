@@ -1,6 +1,7 @@
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { ManualClock } from "#base/manual-clock.ts";
 import type { Tools } from "#contract/tools/tools.ts";
+import { defined } from "#contract/values/defined.ts";
 import { createMcpServer } from "#mcp/server.ts";
 import { createFakeTools } from "./fake-tools.ts";
 
@@ -30,7 +31,7 @@ export async function connect(
     version: "1.2.3",
     clock,
     log: { info: note, warn: note, error: note },
-    ...(signal === undefined ? {} : { signal }),
+    ...defined({ signal }),
   });
   const [near, far] = InMemoryTransport.createLinkedPair();
   await server.connect(far);

@@ -1,4 +1,5 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from "@ai-sdk/provider";
+import { defined } from "#contract/values/defined.ts";
 import type { ModelConfig, ThinkingBudget } from "#model/config.ts";
 import type { ModelRequest } from "#model/model.ts";
 import type { ModelSource } from "#model/source.ts";
@@ -21,7 +22,7 @@ export function toCallOptions(
   source: ModelSource,
 ): LanguageModelV4CallOptions {
   const { config } = source;
-  return dropUndefined({
+  return defined({
     prompt: toPrompt(request.messages, source),
     maxOutputTokens: least(config.max_tokens, request.max_output_tokens),
     temperature: config.temperature,
@@ -47,7 +48,7 @@ function toTool(tool: ModelRequest["tools"][number]): LanguageModelV4FunctionToo
 
 function toResponseFormat({ structured_output: wanted }: ModelRequest) {
   if (wanted === undefined) return undefined;
-  return dropUndefined({
+  return defined({
     type: "json" as const,
     name: wanted.name,
     description: wanted.description,
@@ -68,7 +69,7 @@ function toReasoning({ api, config }: ModelSource): Effort | undefined {
 
 function toProviderOptions(request: ModelRequest, source: ModelSource): Options {
   const { config } = source;
-  return dropUndefined({ ...ownOptions(request, source), ...config.provider_opts });
+  return defined({ ...ownOptions(request, source), ...config.provider_opts });
 }
 
 function ownOptions(request: ModelRequest, source: ModelSource): Options {
@@ -109,13 +110,4 @@ function optionsName(source: ModelSource): string {
 function least(a: ModelConfig["max_tokens"], b: number | undefined): number | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return Math.min(a, b);
-}
-
-type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
-
-/** To the packages a field that is undefined is given all the same. */
-function dropUndefined<T extends object>(value: T): Defined<T> {
-  const entries = Object.entries(value).filter(([, each]) => each !== undefined);
-  // Keys that were undefined are gone, the others are as they were.
-  return Object.fromEntries(entries) as Defined<T>;
 }

@@ -1,6 +1,7 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import * as z from "zod";
 import { ProviderMetadata, type StopReason } from "#contract/agent/message.ts";
+import { defined } from "#contract/values/defined.ts";
 import { costOf, type Price } from "#model/catalog.ts";
 import type { ModelChunk, ModelUsage } from "#model/model.ts";
 
@@ -146,7 +147,7 @@ function merge(
 }
 
 function withMetadata(metadata: ProviderMetadata | undefined) {
-  return metadata === undefined ? {} : { provider_metadata: metadata };
+  return defined({ provider_metadata: metadata });
 }
 
 /** Counts are whole and not negative, whatever a server says. */

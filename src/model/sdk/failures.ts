@@ -1,4 +1,5 @@
 import type { Fault } from "#contract/fault.ts";
+import { isObject } from "#contract/values/is-object.ts";
 import { createModelFault, type FailureCause, scrub } from "#model/failure.ts";
 
 /** What the packages' many errors have in common. */
@@ -157,8 +158,4 @@ function toJson(value: unknown): string | undefined {
 
 function read(value: unknown, field: string): unknown {
   return isObject(value) ? value[field] : undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

@@ -1,4 +1,5 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { defined } from "#contract/values/defined.ts";
 import type { ModelSource } from "#model/source.ts";
 
 /** For providers that want no key: with one at hand their packages never look at the environment. */
@@ -61,7 +62,7 @@ async function loadChatModel(
   const { apiKey: _apiKey, ...rest } = settings;
   return createOpenAICompatible({
     ...rest,
-    ...(key === undefined ? {} : { apiKey: key }),
+    ...defined({ apiKey: key }),
     name: COMPATIBLE,
     includeUsage: true,
     supportsStructuredOutputs: true,

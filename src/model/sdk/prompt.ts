@@ -1,5 +1,6 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from "@ai-sdk/provider";
 import type { ProviderMetadata } from "#contract/agent/message.ts";
+import { isObject } from "#contract/values/is-object.ts";
 import type { AssistantPart, ModelContent, ModelMessage, ModelToolResult } from "#model/model.ts";
 import type { ModelSource } from "#model/source.ts";
 
@@ -131,8 +132,4 @@ function toProviderOptions(metadata: ProviderMetadata | undefined) {
     Object.entries(metadata).flatMap(([name, value]) => (isObject(value) ? [[name, value]] : [])),
   );
   return { providerOptions };
-}
-
-function isObject<T>(value: T): value is Extract<T, object> & Record<string, never> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -4,7 +4,7 @@ import type { Clock } from "#base/clock.ts";
 import { findInCatalog, type Price } from "#model/catalog.ts";
 import { createModelFault } from "#model/failure.ts";
 import type { Model, ModelChunk, ModelRequest } from "#model/model.ts";
-import { orAbort } from "#model/pause.ts";
+import { orAbort } from "#model/or-abort.ts";
 import type { ModelSource } from "#model/source.ts";
 import { toCallOptions } from "./call-options.ts";
 import { ChunkReader } from "./chunks.ts";

@@ -1,5 +1,6 @@
 import type { Session } from "#contract/session.ts";
 import { TerminalServerFrame } from "#contract/terminal-frames.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { Task } from "#contract/workspace.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import type { Door } from "#test/harness/gateway.ts";
@@ -21,7 +22,7 @@ export async function openTask(door: Door, input: Partial<Task> = {}): Promise<T
   const { workspace_id, issue_id, prior_session_id } = input;
   const task = await door.get("task.create", {
     work_dir: input.work_dir ?? dir.path,
-    ...(workspace_id === undefined ? {} : { workspace_id }),
+    ...defined({ workspace_id }),
     ...(typeof issue_id === "string" ? { issue_id } : {}),
     ...(typeof prior_session_id === "string" ? { prior_session_id } : {}),
   });
@@ -76,7 +77,7 @@ export class Terminals implements AsyncDisposable {
   }
 
   async attach(session_id: string, since?: number | "tail"): Promise<Payload<"terminal.attached">> {
-    const asked = { session_id, ...(since === undefined ? {} : { since }) };
+    const asked = { session_id, ...defined({ since }) };
     return await this.#ask("terminal.attached", "terminal.attach", asked);
   }
 
@@ -107,7 +108,7 @@ export class Terminals implements AsyncDisposable {
     this.send("terminal.data", {
       session_id,
       data_b64,
-      ...(input_id === undefined ? {} : { input_id }),
+      ...defined({ input_id }),
     });
   }
 

@@ -1,4 +1,5 @@
 import { Fault } from "#contract/fault.ts";
+import { isObject } from "#contract/values/is-object.ts";
 import { sayFault } from "#web/live/page-client.ts";
 import type { Problems } from "./start-input.ts";
 
@@ -32,7 +33,7 @@ export function placeFault(error: unknown, fields: readonly string[]): Problems 
 function nameField({ code, details }: Fault): string | undefined {
   if (typeof details.field === "string") return details.field;
   const [issue] = Array.isArray(details.issues) ? details.issues : [];
-  if (isRecord(issue) && typeof issue.field === "string") return issue.field;
+  if (isObject(issue) && typeof issue.field === "string") return issue.field;
   // A program or a directory that cannot be used is named as such.
   if (code === "spawn_failed" && details.work_dir !== undefined) return "work_dir";
   if (code === "spawn_failed" && details.program !== undefined) return "command";
@@ -60,14 +61,10 @@ export function listTeamProblems(error: unknown): readonly TeamProblem[] {
   const name = typeof file === "string" ? file : "";
   if (!Array.isArray(problems)) return [];
   return problems
-    .filter(isRecord)
+    .filter(isObject)
     .slice(0, PROBLEMS_SHOWN)
     .map((problem) => ({
       place: [name, problem.line, problem.column].filter((part) => part !== undefined).join(":"),
       message: String(problem.message ?? ""),
     }));
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

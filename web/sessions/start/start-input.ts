@@ -1,5 +1,6 @@
 import { limits } from "#contract/limits.ts";
 import type { OperationInput } from "#contract/operations.ts";
+import { defined } from "#contract/values/defined.ts";
 
 type SessionInput = OperationInput<"session.create">;
 type AgentInput = OperationInput<"agent.create">;
@@ -79,7 +80,7 @@ export function checkAgent(form: AgentForm): Checked<AgentInput> {
   return settle(problems, {
     ...(team === undefined ? {} : { source: toSource(team) }),
     ...(agent === "" ? {} : { agent_name: agent }),
-    ...(safety === undefined ? {} : { safety }),
+    ...defined({ safety }),
     ...inWorkspace(form),
     ...inDirectory(form, "working_dir"),
   });
@@ -112,7 +113,7 @@ function inDirectory<K extends "work_dir" | "working_dir">(
 }
 
 function inWorkspace({ workspaceId }: Place) {
-  return workspaceId === undefined ? {} : { workspace_id: workspaceId };
+  return defined({ workspace_id: workspaceId });
 }
 
 function titled(title: string) {

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { orAbort } from "./pause.ts";
+import { orAbort } from "./or-abort.ts";
 
 test("a wait that comes after the abort throws its reason, and what was waited for may fail unseen", async () => {
   const unseen: unknown[] = [];
