@@ -58,6 +58,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
 const testPackages = [
   "vitest",
   "fast-check",
+  "marked",
   "ws",
   "@alibaba-group/opensandbox",
   "@seriousme/openapi-schema-validator",

@@ -1,6 +1,8 @@
+import { quoteIfNeeded } from "#base/shell-quote.ts";
 import type { TranscriptMessage } from "#contract/agent/message.ts";
 import type { Session } from "#contract/session.ts";
 import type { SessionState } from "#contract/session-state.ts";
+import { writeMessageText } from "./message-markdown.ts";
 
 const SHORTEST_FENCE = 3;
 
@@ -11,7 +13,7 @@ export function writeFacts(session: Session): string {
     ["Session", session_id],
     ["Kind", session.kind],
     // An agent's argv is how its worker was started, which says nothing about the agent.
-    ["Command", session.kind === "agent" ? null : session.argv.join(" ")],
+    ["Command", session.kind === "agent" ? null : session.argv.map(quoteIfNeeded).join(" ")],
     ["Work dir", session.work_dir],
     ["Created", session.created_at],
     ["Exited", session.exited_at],
@@ -56,10 +58,12 @@ function nameOf(message: TranscriptMessage): string {
 function* writeMessage(message: TranscriptMessage): Generator<string> {
   switch (message.role) {
     case "user":
-      yield* message.content.map((part) => (part.type === "text" ? quote(part.text) : IMAGE));
+      yield* message.content.map((part) =>
+        part.type === "text" ? writeMessageText(part.text) : IMAGE,
+      );
       return;
     case "assistant":
-      yield quote(message.text);
+      yield writeMessageText(message.text);
       for (const { tool, input } of message.tool_calls)
         yield `Calls ${plain(tool)}\n\n${fence(JSON.stringify(input, null, 2))}`;
       if (message.interrupted === true) yield "Interrupted.\n\n";
@@ -68,24 +72,14 @@ function* writeMessage(message: TranscriptMessage): Generator<string> {
       yield fence(message.output);
       return;
     case "summary":
-      yield quote(message.text);
+      yield writeMessageText(message.text);
       return;
     case "error":
-      yield quote(message.message);
+      yield writeMessageText(message.message);
   }
 }
 
 const IMAGE = "(an image)\n\n";
-
-/** What people and models write is Markdown mostly: as it is, but never HTML and never out of its quote. */
-function quote(text: string): string {
-  if (text.trim() === "") return "";
-  const lines = text.replaceAll("<", "&lt;").split(/\r\n|[\r\n\u2028\u2029]/);
-  const quoted = lines.map(
-    (line) => `> ${line.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, " ")}`,
-  );
-  return `${quoted.join("\n")}\n\n`;
-}
 
 function fence(text: string): string {
   const runs = [...text.matchAll(/`+/g)].map(([run]) => run.length);

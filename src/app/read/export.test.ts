@@ -193,7 +193,7 @@ test("Markdown has the facts in a table and the text in a fence", async () => {
       "|---|---|",
       `| Session | ${WRITTEN_SESSION} |`,
       "| Kind | terminal |",
-      "| Command | sh -c a \\| b \\`c\\` |",
+      "| Command | sh -c 'a \\| b \\`c\\`' |",
       "| Work dir | /tmp/x |",
       "| Created | 2026-01-01T00:00:00.000Z |",
       "| State | exited with 0 (exited) |",
@@ -253,10 +253,10 @@ test("an agent's Markdown is what was said and done", async () => {
   const at = "(2026-01-01T00:00:00Z)";
   expect(document.slice(document.indexOf("\n## ") + 1)).toBe(
     [
-      `## user ${at}\n\n> do\n> # it &lt;b>\n`,
-      `## root ${at}\n\n> I look\n\nCalls shell\n\n\`\`\`\n{\n  "cmd": "ls"\n}\n\`\`\`\n`,
+      `## user ${at}\n\ndo\n### it &lt;b>\n`,
+      `## root ${at}\n\nI look\n\nCalls shell\n\n\`\`\`\n{\n  "cmd": "ls"\n}\n\`\`\`\n`,
       `## shell: failed ${at}\n\n\`\`\`\`\n\`\`\`\n## user\n\`\`\`\`\n`,
-      `## error: model_failed ${at}\n\n> no\n\n`,
+      `## error: model_failed ${at}\n\nno\n\n`,
     ].join("\n"),
   );
 });
