@@ -298,6 +298,12 @@ test("behind a server it is the same, and the token of this machine is used", as
   const remote = ["--remote", listening];
   const dry = await served.run(["run", "team.yaml", "--dry-run", ...remote]);
   expect(succeed(dry)).toContain("root (starts): main");
+  for (const how of [["--dry-run"], ["--exec", "Hello"]]) {
+    const missing = ["--prompt-file", "no-such-file.md"];
+    const refused = await served.run(["run", "team.yaml", ...how, ...missing, ...remote]);
+    const stderr = expect.stringContaining("the prompt file no-such-file.md is not there");
+    expect(refused).toMatchObject({ code: 2, stdout: "", stderr });
+  }
   expect(await served.sessions()).toEqual([]);
   const run = await served.run(["run", "team.yaml", "--exec", ...remote, "One.", "Two."]);
   expect(run).toMatchObject({ code: 0, stdout: "First.\nSecond.\n" });

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { applyOverrides, describeTeam } from "#agent/team/describe-team.ts";
 import { loadTeam, type TeamText } from "#agent/team/load-team.ts";
+import { checkPromptFiles } from "#agent/team/prompt-files.ts";
 import { randomId } from "#base/random-id.ts";
 import { createBackend } from "#contract/agent/create-backend.ts";
 import type {
@@ -112,14 +113,16 @@ function lifeCalls(parts: Parts) {
     return { session_id: session.view().session_id };
   };
   return {
-    "team.load": async ({ source, model_overrides, prompt_files }) => {
+    "team.load": async ({ source, model_overrides, prompt_files, working_dir }) => {
       const team = loadTeam(readSource(source, options));
+      if (working_dir !== undefined) await checkNamedFiles(options, working_dir, prompt_files);
       return describeTeam(applyOverrides(team, { model_overrides, prompt_files }));
     },
     "agent.create": async (input) => {
       if (input.resume_session_id !== undefined)
         return { session_id: getSession(parts, input.resume_session_id).view().session_id };
       const text = readSource(sourceOf(input), options);
+      await checkNamedFiles(options, input.working_dir, input.prompt_files);
       const title = input.title ?? text.name.slice(0, limits.title_chars);
       return await open({ spec: describeSpec(input, text, options), title });
     },
@@ -247,6 +250,14 @@ function readSource(source: TeamSource, { work_dir }: EmbeddedOptions): TeamText
   } catch (error) {
     throw new Fault("team_not_found", `${path} cannot be read`, { cause: error });
   }
+}
+
+async function checkNamedFiles(
+  { work_dir, ports }: EmbeddedOptions,
+  working_dir = ".",
+  names: readonly string[] = [],
+): Promise<void> {
+  await checkPromptFiles(names, { work_dir: resolve(work_dir, working_dir), home: ports.home });
 }
 
 function describeSpec(

@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { isErrno, messageOf } from "#base/errno.ts";
+import { Fault } from "#contract/fault.ts";
 
 /** Of one file; the rest is left out, and said. */
 export const PROMPT_FILE_BYTES = 64 * 1024;
@@ -18,13 +19,18 @@ export interface FoundPromptFiles {
   readonly warnings: readonly string[];
 }
 
+export interface PromptFilesPlace {
+  readonly work_dir: string;
+  readonly home: string | undefined;
+}
+
 /**
  * Reads an agent's prompt files. A relative name is the nearest file of that name from the work dir upwards, and the one
  * in the home as well: what is true everywhere first, what is true here last.
  */
 export async function readPromptFiles(
   names: readonly string[],
-  { work_dir, home }: { readonly work_dir: string; readonly home: string | undefined },
+  { work_dir, home }: PromptFilesPlace,
 ): Promise<FoundPromptFiles> {
   const files = new Map<string, PromptFile>();
   const warnings = new Set<string>();
@@ -36,10 +42,23 @@ export async function readPromptFiles(
   return { files: [...files.values()], warnings: [...warnings] };
 }
 
+/** Files that a request names have to be there, before anything is started; a team's own are only warned of. */
+export async function checkPromptFiles(
+  names: readonly string[],
+  { field = "prompt_files", ...where }: PromptFilesPlace & { readonly field?: string },
+): Promise<void> {
+  for (const name of names) {
+    const { files, warnings } = await readPromptFiles([name], where);
+    if (files.length > 0) continue;
+    const why = warnings[0] ?? `the prompt file ${name} is not there`;
+    throw new Fault("invalid_request", `${field}: ${why}`, { details: { field, path: name } });
+  }
+}
+
 /** Of each list the first that is there. */
 function listPlaces(
   name: string,
-  { work_dir, home }: { readonly work_dir: string; readonly home: string | undefined },
+  { work_dir, home }: PromptFilesPlace,
 ): readonly (readonly string[])[] {
   if (name === "~" || name.startsWith("~/"))
     return home === undefined ? [] : [[join(home, name.slice(1))]];

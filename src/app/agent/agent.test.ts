@@ -282,3 +282,22 @@ test("the audit has who did what, with counts and without words", async () => {
   expect(agents.audited[3]?.details).toEqual({ safety: "strict", allow: 0, ask: 0, deny: 1 });
   expect(JSON.stringify(agents.audited)).not.toContain("secret words");
 });
+
+test("a prompt file that a request names and that is not there is refused before anything starts", async () => {
+  await using agents = await openTestAgents();
+  const operations = operationsOf(agents.deps);
+  const fault = {
+    code: "invalid_request",
+    message: "prompt_files: the prompt file no-such-file.md is not there",
+    details: { field: "prompt_files", path: "no-such-file.md" },
+  };
+  const asked = { source: inline, prompt_files: ["no-such-file.md"] };
+  await expect(operations["agent.create"](asked)).rejects.toMatchObject(fault);
+  await expect(operations["team.load"]({ ...asked, working_dir: "." })).rejects.toMatchObject(
+    fault,
+  );
+  // Without a directory there is nowhere to look.
+  expect(await operations["team.load"](asked)).toMatchObject({ default_agent: "root" });
+  const host = await agents.deps.link.connect();
+  expect(await host.call("session.list", {})).toMatchObject({ sessions: [] });
+});

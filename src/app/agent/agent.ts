@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { applyOverrides, describeTeam } from "#agent/team/describe-team.ts";
 import { loadTeam } from "#agent/team/load-team.ts";
 import type { Caller } from "#app/caller.ts";
@@ -7,7 +8,7 @@ import type { Operations } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
 import type { AgentView } from "./agent-view.ts";
 import { createAsk } from "./ask.ts";
-import { createAgent } from "./create.ts";
+import { checkNamedFiles, createAgent } from "./create.ts";
 import { forkAgent } from "./fork.ts";
 import { runAgent } from "./run.ts";
 import { createTalkOperations } from "./talk.ts";
@@ -31,8 +32,10 @@ export function createAgentOperations(deps: AgentDeps, caller: Caller): AgentOpe
 
 function teamOperations({ agents }: AgentDeps, caller: Caller) {
   return {
-    "team.load": async ({ source, model_overrides, prompt_files }) => {
+    "team.load": async ({ source, model_overrides, prompt_files, working_dir }) => {
       const { team } = agents.teams.load(source, caller);
+      if (working_dir !== undefined)
+        await checkNamedFiles(caller, resolve(caller.work_dir, working_dir), prompt_files);
       return describeTeam(applyOverrides(team, { model_overrides, prompt_files }));
     },
     "team.list": async (page) => agents.teams.list(page),

@@ -1,4 +1,6 @@
+import { homedir } from "node:os";
 import { basename, extname, resolve } from "node:path";
+import { checkPromptFiles } from "#agent/team/prompt-files.ts";
 import type { Team } from "#agent/team/team.ts";
 import type { Caller } from "#app/caller.ts";
 import { describeNew } from "#app/session.ts";
@@ -41,12 +43,22 @@ export async function createAgent(
   });
   if (parent_session_id !== undefined)
     await getVisibleSession(deps.link, caller, parent_session_id);
+  await checkNamedFiles(caller, request.work_dir, input.prompt_files);
   const spec = describeSpec(loaded, input, request.work_dir);
   const session = await startAgent(deps, caller, { request, spec });
   const { agent } = spec;
   const details = { agent, team: loaded.team.team_id, task_id: session.task_id };
   recordAgent(deps, caller, { action: "agent.created", session, details });
   return session;
+}
+
+/** As the worker would look for them. */
+export async function checkNamedFiles(
+  { env }: Pick<Caller, "env">,
+  work_dir: string,
+  names: readonly string[] = [],
+): Promise<void> {
+  await checkPromptFiles(names, { work_dir, home: env.HOME ?? homedir() });
 }
 
 export interface AgentStart {

@@ -14,8 +14,13 @@ export async function loadPlanned(place: Place, plan: TeamPlan): Promise<TeamSum
     ...plan,
     ...{ session: undefined, isRemote, source },
   });
-  const summary = await place.backend.load({ source, model_overrides, prompt_files });
-  const { agent } = plan;
+  const { agent, task, workingDir = task === undefined ? "." : undefined } = plan;
+  // Behind a server its own files count. A task may have a directory that only the server knows.
+  const working_dir = isRemote && prompt_files !== undefined ? workingDir : undefined;
+  const summary = await place.backend.load({
+    ...{ source, model_overrides, prompt_files },
+    ...(working_dir === undefined ? {} : { working_dir }),
+  });
   if (agent === undefined || summary.agent_names.includes(agent)) return summary;
   throw new Fault(
     "invalid_request",

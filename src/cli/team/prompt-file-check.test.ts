@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openTempDir } from "#test/harness/temp-dir.ts";
-import { checkPromptFiles } from "./prompt-file-check.ts";
+import { checkNamedFiles } from "./prompt-file-check.ts";
 
 test("a prompt file that is nowhere is an error that names it", async () => {
   using dir = openTempDir();
@@ -10,7 +10,7 @@ test("a prompt file that is nowhere is an error that names it", async () => {
   mkdirSync(workingDir);
   writeFileSync(join(dir.path, "RULES.md"), "Be kind.");
   const check = (file: string) =>
-    checkPromptFiles({ promptFiles: [file], workingDir, remote: undefined });
+    checkNamedFiles({ promptFiles: [file], workingDir, remote: undefined });
   for (const name of ["reins-no-such-file.md", join(dir.path, "none.md"), dir.path])
     await expect(check(name)).rejects.toMatchObject({
       code: "invalid_request",
@@ -20,5 +20,5 @@ test("a prompt file that is nowhere is an error that names it", async () => {
   await check("RULES.md");
   await check(join(dir.path, "RULES.md"));
   const remote = "http://127.0.0.1:7346";
-  await checkPromptFiles({ promptFiles: ["reins-no-such-file.md"], workingDir, remote });
+  await checkNamedFiles({ promptFiles: ["reins-no-such-file.md"], workingDir, remote });
 });

@@ -16,7 +16,7 @@ import { Conversation, settleOutcome } from "./conversation.ts";
 import { sayAhead } from "./detached.ts";
 import { describeTeam, loadPlanned } from "./dry-run.ts";
 import { LineInput } from "./line-input.ts";
-import { checkPromptFiles } from "./prompt-file-check.ts";
+import { checkNamedFiles } from "./prompt-file-check.ts";
 import { EVERY_AGENT, parseTeamPlan, type TeamPlan } from "./team-plan.ts";
 import { findSource } from "./team-source.ts";
 import { createEventPrinter, createTextPrinter } from "./turn-printer.ts";
@@ -26,7 +26,7 @@ export async function runTeam(argv: readonly string[]): Promise<number> {
   const plan = parseTeamPlan(argv);
   const isPerson = !plan.isHeadless && !plan.json && process.stdin.isTTY && process.stdout.isTTY;
   const hooks = await readEventHooks(plan.onEvent, plan);
-  await checkPromptFiles(plan);
+  await checkNamedFiles(plan);
   if (plan.isDryRun) {
     await using there = await openPlace(choosePlace({ remote: plan.remote }));
     process.stdout.write(describeTeam(await loadPlanned(there, plan), plan));

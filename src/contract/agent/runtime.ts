@@ -86,6 +86,6 @@ export interface RuntimeBackend {
   open(sessionId: string): Promise<Runtime>;
 }
 
-export type LoadRequest = Pick<AgentCreate, "model_overrides" | "prompt_files"> & {
+export type LoadRequest = Pick<AgentCreate, "model_overrides" | "prompt_files" | "working_dir"> & {
   readonly source: NonNullable<AgentCreate["source"]>;
 };

@@ -95,6 +95,8 @@ export const agentOperations = {
       source: TeamSource,
       model_overrides: ModelOverrides.optional(),
       prompt_files: PromptFiles.optional(),
+      /** Where the agents would work: then the prompt files have to be there. */
+      working_dir: SystemText.min(1).max(limits.path_bytes).optional(),
     }),
     output: TeamSummary,
     faults: ["team_invalid", "team_not_found", "forbidden", "invalid_request"],
