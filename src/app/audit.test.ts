@@ -56,6 +56,18 @@ test("an end that a rule caused is written down once, with its reason, and a pro
   });
 });
 
+test("a removal is written down with its reason", () => {
+  using test = openTestStore();
+  const audit = createHostAudit(test.store, test.clock);
+  const exited_at = "2026-01-01T00:00:00.000Z";
+  const session = { session_id: "ses_1", workspace_id: LOCAL_WORKSPACE, exited_at };
+  audit.removed(session as unknown as Session, "retention");
+  const { rows } = test.store.audit.list({ workspaces: "*", limit: 9 });
+  expect(rows).toMatchObject([
+    { action: "session.removed", details: { reason: "retention", exited_at } },
+  ]);
+});
+
 test("a row that cannot be written is logged and disturbs nobody", () => {
   using test = openTestStore();
   const said: string[] = [];

@@ -4,7 +4,7 @@ import { limits } from "#contract/limits.ts";
 import type { AuditAction } from "#contract/operations/audit.ts";
 import type { Operations } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
-import type { EndReason } from "#contract/session-state.ts";
+import type { EndReason, RemovalReason } from "#contract/session-state.ts";
 import type { WorkspaceScope } from "#contract/token.ts";
 import { defined } from "#contract/values/defined.ts";
 import type { AuditDetails, AuditFact } from "#store/audit.ts";
@@ -29,7 +29,8 @@ export interface Audit {
 export interface HostAudit {
   /** One row for each end that a rule or a person caused, however often it is seen. */
   ended(session: Session): void;
-  removed(session: Session): void;
+  /** An older host does not tell the reason. */
+  removed(session: Session, reason: RemovalReason | undefined): void;
 }
 
 /** When a program ended by itself, or never ran, the session's own state tells enough. */
@@ -75,10 +76,11 @@ export function createHostAudit(
       const details = { reason, exit_code, signal, ...defined({ detail }) };
       write({ at: exited_at, action: "session.ended", details }, session);
     },
-    removed: (session) => {
+    removed: (session, reason) => {
       const at = new Date(clock.now()).toISOString();
       const { exited_at } = session;
-      write({ at, action: "session.removed", details: { exited_at } }, session);
+      const details = { ...(reason === undefined ? {} : { reason }), exited_at };
+      write({ at, action: "session.removed", details }, session);
     },
   };
 }

@@ -124,6 +124,7 @@ test("the tokens that go with a workspace are audited, too", async () => {
   await operations["workspace.delete"]({ workspace_id });
   expect(actions(test)[0]).toMatchObject({
     ...{ action: "token.revoked", workspace_id, target_id: token.token_id },
+    details: { reason: "workspace_removed" },
   });
 });
 

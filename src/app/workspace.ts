@@ -69,7 +69,10 @@ export function createWorkspaceOperations(
         target_id: workspace_id,
       });
       for (const target_id of removed.revoked)
-        audit.record({ action: "token.revoked", caller, workspace_id, target_id });
+        audit.record({
+          ...{ action: "token.revoked", caller, workspace_id, target_id },
+          details: { reason: "workspace_removed" },
+        });
       return {};
     },
   };

@@ -12,6 +12,9 @@ export const EndReason = z.enum([
 ]);
 export type EndReason = z.infer<typeof EndReason>;
 
+/** Why the logs of a session are gone: it was purged, it had been kept long enough, or it never began. */
+export type RemovalReason = "user_requested" | "retention" | "start_failed";
+
 /** A process that belonged to the session and could not be ended, with why. */
 export const Survivor = z.strictObject({
   pid: z.int(),

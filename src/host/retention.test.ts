@@ -42,6 +42,8 @@ test("removes ended sessions by themselves, never one that runs or whose output 
     keep: { kept_ms: 60_000, kept_count: 100, kept_bytes: 1e9 },
   });
   await host.sessions.recover();
+  const removed: unknown[] = [];
+  using _removals = host.sessions.removals.on((removal) => removed.push(removal));
   const old = await host.open();
   old.child.exit();
   old.child.finish();
@@ -51,6 +53,7 @@ test("removes ended sessions by themselves, never one that runs or whose output 
   host.clock.advance(30 * 60_000);
   expect(host.sessions.find(old.session.id)).toBeUndefined();
   expect(existsSync(old.session.dir)).toBe(false);
+  expect(removed).toEqual([{ session_id: old.session.id, reason: "retention" }]);
   expect(host.sessions.find(held.session.id)).toBeDefined();
   expect(host.sessions.find(running.session.id)).toBeDefined();
 });

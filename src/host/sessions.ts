@@ -7,7 +7,7 @@ import { isFinal, isResumable } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { SessionId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
-import type { EndReason } from "#contract/session-state.ts";
+import type { EndReason, RemovalReason } from "#contract/session-state.ts";
 import { HostSession } from "#host/session/host-session.ts";
 import type { SessionRecord } from "#host/session/session-record.ts";
 import type { HandedSession } from "#host/upgrade/hand-over.ts";
@@ -44,6 +44,11 @@ const KEEP: RetentionLimits = {
 };
 const SWEEP_EVERY_MS = 10 * 60 * 1000;
 
+export interface Removal {
+  readonly session_id: string;
+  readonly reason: RemovalReason;
+}
+
 /** All sessions of a host, the ended ones that are still kept included. */
 export class Sessions {
   readonly #deps: SessionsDeps;
@@ -54,10 +59,14 @@ export class Sessions {
   readonly #unreadable: string[] = [];
   /** A session was made, changed or removed. */
   readonly changes: Emitter<string>;
+  /** One was removed, and why; said before it is said that it changed. */
+  readonly removals: Emitter<Removal>;
 
   constructor(deps: SessionsDeps) {
     this.#deps = deps;
-    this.changes = new Emitter((error) => deps.log.error("a listener failed", { error }));
+    const onError = (error: unknown) => deps.log.error("a listener failed", { error });
+    this.changes = new Emitter(onError);
+    this.removals = new Emitter(onError);
   }
 
   /** Takes over what earlier hosts left in the folder. */
@@ -186,7 +195,7 @@ export class Sessions {
   /** Closes if need be, then removes the logs and every trace. */
   async purge(sessionId: string): Promise<void> {
     const session = await this.close(sessionId, "user_requested");
-    this.#remove(session);
+    this.#remove(session, "user_requested");
   }
 
   /** Ends everything, in parallel; every caller waits for the same end. Nothing can be started after this. */
@@ -225,7 +234,7 @@ export class Sessions {
       await session.start(this.#deps.spawner, made.spec);
     } catch (error) {
       session.discard();
-      this.#forget(session);
+      this.#forget(session, "start_failed");
       this.#tryTo(() => removeDir(session.dir), session);
       throw asDiskFault(error);
     }
@@ -271,16 +280,17 @@ export class Sessions {
   }
 
   /** Throws when the files cannot be removed now, for want of descriptors: then it is still there, to be removed again. */
-  #remove(session: HostSession): void {
+  #remove(session: HostSession, reason: RemovalReason): void {
     session.dispose();
     removeDir(session.dir);
-    this.#forget(session);
+    this.#forget(session, reason);
   }
 
-  #forget(session: HostSession): void {
+  #forget(session: HostSession, reason: RemovalReason): void {
     this.#sessions.delete(session.id);
     const key = keyOf(session.record.labels);
     if (key !== undefined) this.#byKey.delete(key);
+    this.removals.emit({ session_id: session.id, reason });
     // Also to those who watch it: it will not change any more.
     session.changes.emit();
   }
@@ -320,7 +330,7 @@ export class Sessions {
     );
     for (const sessionId of expired) {
       const session = this.find(sessionId);
-      if (session !== undefined) this.#tryTo(() => this.#remove(session), session);
+      if (session !== undefined) this.#tryTo(() => this.#remove(session, "retention"), session);
     }
   }
 }

@@ -429,10 +429,11 @@ test("every end that a rule or a person caused is in the audit with its reason",
   await served.get("session.wait", { session_id: own.session_id, for: "exit", timeout_ms: 10_000 });
   expect(await reasonsOf(own)).toEqual([]);
   await served.get("session.close", { session_id: idle.session_id, purge: true });
-  await waitFor("the removal in the audit", async () => {
+  const removal = await waitFor("the removal in the audit", async () => {
     const { entries } = await served.get("audit.list", { target_id: idle.session_id });
-    return entries.some(({ action }) => action === "session.removed");
+    return entries.find(({ action }) => action === "session.removed");
   });
+  expect(removal.details).toMatchObject({ reason: "user_requested" });
 });
 
 test("a session that a request still starts in a workspace while it is removed is closed", async () => {

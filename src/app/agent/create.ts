@@ -19,6 +19,9 @@ import { type AgentDeps, getVisibleAgent, recordAgent } from "./visible-agent.ts
 /** On a session that was asked for by a key: which request has made it. */
 const MAKER_LABEL = "made_by";
 
+/** Why a session is removed again whose worker did not begin. */
+const NOT_BEGUN = "its agent could not be started";
+
 type AgentCreate = OperationInput<"agent.create">;
 
 /** A new session from a team; or an old one that is brought back, of which everything stays as it was. */
@@ -91,7 +94,7 @@ export async function startAgent(
   try {
     await agents.lives.begin(session_id, launch, spec);
   } catch (error) {
-    await host.call("session.close", { session_id, purge: true });
+    await host.call("session.close", { session_id, purge: true, detail: NOT_BEGUN });
     throw error;
   }
   return session;

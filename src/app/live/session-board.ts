@@ -4,6 +4,7 @@ import type { Logger } from "#base/logger.ts";
 import { limits } from "#contract/limits.ts";
 import type { SessionsEvent } from "#contract/operations/reading.ts";
 import type { Session } from "#contract/session.ts";
+import type { RemovalReason } from "#contract/session-state.ts";
 import type { HostClient } from "#host/socket/client.ts";
 
 /** What happened to a session, with the workspace that it belongs to. */
@@ -16,7 +17,7 @@ export interface BoardChange {
 export interface BoardListener {
   /** One that is there, when the host is found and at each change. */
   seen(session: Session): void;
-  removed(session: Session): void;
+  removed(session: Session, reason: RemovalReason | undefined): void;
 }
 
 type ChangeName = Extract<SessionsEvent, { readonly session: Session }>["type"];
@@ -48,8 +49,11 @@ export class SessionBoard {
   async follow(host: HostClient): Promise<void> {
     this.#known = new Map();
     const isPrimed = Promise.withResolvers<void>();
-    await host.watchAll((sessionId, session) => {
-      void isPrimed.promise.then(() => this.#change(sessionId, session));
+    await host.watchAll((sessionId, session, reason) => {
+      void isPrimed.promise.then(() => {
+        if (session === null) this.#remove(sessionId, reason);
+        else this.#change(sessionId, session);
+      });
     });
     try {
       for (let cursor: string | null | undefined; cursor !== null; ) {
@@ -73,20 +77,21 @@ export class SessionBoard {
     this.changes.emit({ workspace_id: undefined, event: { type: "ready", at: this.#now() } });
   }
 
-  #change(sessionId: string, session: Session | null): void {
+  #remove(sessionId: string, reason: RemovalReason | undefined): void {
     const before = this.#known.get(sessionId);
-    if (session === null) {
-      this.#known.delete(sessionId);
-      if (before === undefined) return;
-      this.#listener?.removed(before);
-      const event = {
-        type: "session.removed",
-        at: this.#now(),
-        session_id: before.session_id,
-      } as const;
-      this.changes.emit({ workspace_id: before.workspace_id, event });
-      return;
-    }
+    this.#known.delete(sessionId);
+    if (before === undefined) return;
+    this.#listener?.removed(before, reason);
+    const event = {
+      type: "session.removed",
+      at: this.#now(),
+      session_id: before.session_id,
+    } as const;
+    this.changes.emit({ workspace_id: before.workspace_id, event });
+  }
+
+  #change(sessionId: string, session: Session): void {
+    const before = this.#known.get(sessionId);
     this.#known.set(sessionId, session);
     this.#listener?.seen(session);
     const event = { type: nameChange(before, session), at: this.#now(), session };

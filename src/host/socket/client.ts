@@ -5,6 +5,7 @@ import { errnoOf } from "#base/errno.ts";
 import { Fault, type FaultBody, fromFaultBody } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
+import type { RemovalReason } from "#contract/session-state.ts";
 import { defined } from "#contract/values/defined.ts";
 import { findPeer } from "#proc/find-peer.ts";
 import { findProcess } from "#proc/identity.ts";
@@ -25,6 +26,15 @@ interface Reply {
   readonly error?: FaultBody;
 }
 
+type Listed = Extract<HostPush, { push: "list" }>;
+
+/** Null for a session that was removed, with the reason as far as the host tells it. */
+export type ListListener = (
+  sessionId: string,
+  session: Session | null,
+  reason: RemovalReason | undefined,
+) => void;
+
 /** A connection to the host. Loads no schema: the host is the same user's and checks what it is sent. */
 export class HostClient implements Disposable {
   readonly hello: Hello;
@@ -32,7 +42,7 @@ export class HostClient implements Disposable {
   readonly #waiting = new Map<number, Waiting<unknown>>();
   readonly #watches = new Map<number, Watch>();
   readonly #closed = Promise.withResolvers<Fault>();
-  #onList: ((sessionId: string, session: Session | null) => void) | undefined;
+  #onList: ListListener | undefined;
   #serial = 0;
 
   constructor(socket: Socket, hello: Hello, reader: FrameReader) {
@@ -96,7 +106,7 @@ export class HostClient implements Disposable {
   }
 
   /** Hears of every session that is made, changed or removed. */
-  async watchAll(listener: (sessionId: string, session: Session | null) => void): Promise<void> {
+  async watchAll(listener: ListListener): Promise<void> {
     this.#onList = listener;
     await this.call("sessions.watch", {});
   }
@@ -142,7 +152,7 @@ export class HostClient implements Disposable {
     const message = value as Reply | HostPush;
     if ("push" in message) {
       if (message.push === "session") this.#watches.get(message.watch)?.onSession(message.session);
-      else this.#onListed(message.session_id, message.session);
+      else this.#onListed(message);
       return;
     }
     const waiting = message.id === undefined ? undefined : this.#waiting.get(message.id);
@@ -152,12 +162,12 @@ export class HostClient implements Disposable {
     else waiting.reject(fromFaultBody(message.error));
   }
 
-  #onListed(sessionId: string, session: Session | null): void {
+  #onListed({ session_id: sessionId, session, reason }: Listed): void {
     // A session that was removed never changes again: to those who follow it that is the same as a host that went.
     if (session === null)
       for (const watch of this.#watches.values())
         if (watch.session.session_id === sessionId) watch.onClosed();
-    this.#onList?.(sessionId, session);
+    this.#onList?.(sessionId, session, reason);
   }
 
   #onDone(id: number): void {

@@ -1,4 +1,5 @@
 import type { Session } from "#contract/session.ts";
+import type { RemovalReason } from "#contract/session-state.ts";
 
 /**
  * The host's protocol, which only ever grows: a newer client reaches an older host. Types alone, so that the cli's
@@ -205,4 +206,10 @@ export type HostMethod = keyof HostMethods;
  */
 export type HostPush =
   | { readonly push: "session"; readonly watch: number; readonly session: Session }
-  | { readonly push: "list"; readonly session_id: string; readonly session: Session | null };
+  | {
+      readonly push: "list";
+      readonly session_id: string;
+      readonly session: Session | null;
+      /** Why it was removed; an older host does not say. */
+      readonly reason?: RemovalReason | undefined;
+    };

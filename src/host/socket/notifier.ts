@@ -1,3 +1,4 @@
+import type { RemovalReason } from "#contract/session-state.ts";
 import type { HostSession } from "#host/session/host-session.ts";
 import type { Printed } from "#host/session/session-logs.ts";
 import type { Sessions } from "#host/sessions.ts";
@@ -35,7 +36,8 @@ export class Notifier implements Disposable {
   readonly #watches = new Map<number, Watch>();
   /** Those with something to tell, so that the cost of a message does not grow with what is only watched. */
   readonly #dirty = new Set<number>();
-  readonly #changed = new Set<string>();
+  /** With why it was removed, where that is so and is known. */
+  readonly #changed = new Map<string, RemovalReason | undefined>();
   #all: Disposable | undefined;
   #isSending = false;
   #serial = 0;
@@ -87,10 +89,17 @@ export class Notifier implements Disposable {
   }
 
   watchAll(): void {
-    this.#all ??= this.#deps.sessions.changes.on((sessionId) => {
-      this.#changed.add(sessionId);
-      this.#flush();
-    });
+    if (this.#all !== undefined) return;
+    const { changes, removals } = this.#deps.sessions;
+    const all = new DisposableStack();
+    all.use(removals.on(({ session_id, reason }) => this.#changed.set(session_id, reason)));
+    all.use(
+      changes.on((sessionId) => {
+        this.#changed.set(sessionId, this.#changed.get(sessionId));
+        this.#flush();
+      }),
+    );
+    this.#all = all;
   }
 
   [Symbol.dispose](): void {
@@ -168,7 +177,7 @@ export class Notifier implements Disposable {
         yield encodePush({ push: "session", watch: number, session: session.view() });
       // Behind the last that is said of it. Told to everybody who watches all of them anyway.
       if (this.#all === undefined && this.#deps.sessions.find(session.id) === undefined)
-        this.#changed.add(session.id);
+        this.#changed.set(session.id, undefined);
       watch.isTailDirty = false;
       watch.isSessionDirty = false;
     }
@@ -176,11 +185,12 @@ export class Notifier implements Disposable {
   }
 
   *#dirtyList(): Generator<Buffer> {
-    for (const session_id of this.#changed) {
+    for (const [session_id, reason] of this.#changed) {
       yield encodePush({
         push: "list",
         session_id,
         session: this.#deps.sessions.find(session_id)?.view() ?? null,
+        ...(reason === undefined ? {} : { reason }),
       });
     }
     this.#changed.clear();

@@ -178,14 +178,14 @@ test("hears of every session that is made, changed or removed", async () => {
   const client = await served.client();
   const heard: string[] = [];
   const removed = Promise.withResolvers<void>();
-  await client.watchAll((sessionId, session) => {
-    heard.push(`${sessionId} ${session?.state.kind ?? "removed"}`);
+  await client.watchAll((sessionId, session, reason) => {
+    heard.push(`${sessionId} ${session?.state.kind ?? `removed: ${reason}`}`);
     if (session === null) removed.resolve();
   });
   const { session } = await served.host.open();
   await served.host.sessions.purge(session.id);
   await removed.promise;
-  expect(heard.at(-1)).toBe(`${session.id} removed`);
+  expect(heard.at(-1)).toBe(`${session.id} removed: user_requested`);
 });
 
 test("what is typed at a place reaches the child once, in order, and only from who holds control", async () => {

@@ -69,8 +69,12 @@ export async function closeInteractive(
   if (session === undefined || !isLive(session)) return;
   const { session_id, workspace_id } = session;
   const host = await link.connect();
-  await host.call("session.close", { session_id, detail: "its session was deleted" });
-  audit.record({ action: "session.closed", caller, workspace_id, target_id: session_id });
+  const reason = "its session was deleted";
+  await host.call("session.close", { session_id, detail: reason });
+  audit.record({
+    ...{ action: "session.closed", caller, workspace_id, target_id: session_id },
+    details: { reason },
+  });
 }
 
 async function createInteractive(
