@@ -189,5 +189,7 @@ async function sendPatiently(
 
 function hasEnded(error: unknown): boolean {
   const codes = ["already_exited", "session_not_found", "host_unavailable"];
-  return error instanceof Fault && codes.includes(error.code);
+  // A host that does not answer may still do so: what was not taken must not be left out without a word.
+  const isSilent = error instanceof Fault && error.details.errno === "ETIMEDOUT";
+  return error instanceof Fault && codes.includes(error.code) && !isSilent;
 }

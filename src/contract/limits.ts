@@ -6,6 +6,8 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
+const GRACE_LONGEST_MS = 10 * MINUTE_MS;
+
 export const limits = {
   sessions_live: 2000,
   viewers_per_session: 500,
@@ -73,13 +75,18 @@ export const limits = {
   task_idle_ms: 60 * MINUTE_MS,
   grace_ms: 250,
   grace_agent_ms: 5 * SECOND_MS,
-  grace_longest_ms: 10 * MINUTE_MS,
+  grace_longest_ms: GRACE_LONGEST_MS,
   tree_kill_ms: 2 * SECOND_MS,
   duration_ms: 3650 * DAY_MS,
   host_idle_ms: 10 * MINUTE_MS,
   host_connections: 4096,
   /** A host that has taken a connection says hello within this time, or it is stopped or stuck. */
   host_hello_ms: 5 * SECOND_MS,
+  /** The same for each later answer that does not wait for a program to end or to start. */
+  host_answer_ms: 30 * SECOND_MS,
+  /** For an answer that does: a close, and the sessions below it after it, each with the longest grace. */
+  host_wait_ms: 2 * GRACE_LONGEST_MS + MINUTE_MS,
+  host_upgrade_ms: 2 * MINUTE_MS,
   steer_queue: 5,
   followup_queue: 20,
   message_chars: 256 * KIB,

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Finding } from "#cli/doctor/finding.ts";
+import { connectHost } from "#host/socket/client.ts";
 import { keepReins } from "#test/harness/kept-reins.ts";
 import { openReins, type Reins } from "#test/harness/reins.ts";
 import { type RunResult, runProgram } from "#test/harness/run-program.ts";
@@ -59,6 +60,22 @@ test("a host that was stopped is found out", async () => {
     expect(await findCheck(reins, "host")).toMatchObject({
       status: "failed",
       sentence: "A host runs and does not answer.",
+    });
+  } finally {
+    process.kill(pid, "SIGCONT");
+  }
+});
+
+test("a host that is stopped behind its hello fails the request that waits, and says how to continue it", async () => {
+  await using reins = await lease();
+  await reins.run(["ps", "-a"]);
+  const pid = (await reins.hostPid()) ?? 0;
+  using host = await connectHost(join(reins.home, "host.sock"), { answerMs: 300 });
+  process.kill(pid, "SIGSTOP");
+  try {
+    await expect(host.call("session.list", {})).rejects.toMatchObject({
+      code: "host_unavailable",
+      message: `the host (process ${pid}) is stopped. Continue it with: kill -CONT ${pid}`,
     });
   } finally {
     process.kill(pid, "SIGCONT");

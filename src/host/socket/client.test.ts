@@ -3,9 +3,10 @@ import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { defined } from "#contract/values/defined.ts";
+import { waitFor } from "#test/harness/eventually.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 import { connectHost } from "./client.ts";
-import { encodeJson } from "./frames.ts";
+import { encodeJson, FrameReader } from "./frames.ts";
 
 const HELLO = encodeJson({ type: "hello", protocol: 1, features: [], pid: 1, version: "x" });
 const NOISE = Buffer.alloc(64, 0xff);
@@ -80,4 +81,82 @@ test("a host that has a reason to be silent is waited for", async () => {
   };
   using client = await connectHost(stranger.path, { helloMs: 20, isBusy });
   expect(client.hello.version).toBe("x");
+});
+
+interface Asked {
+  readonly id: number;
+  readonly method: string;
+}
+
+/** Hears what a client asks; `answer` is called with each request. */
+async function listenTo(
+  { guest }: Stranger,
+  answer: (asked: Asked, reply: (result: unknown) => void) => void,
+): Promise<Asked[]> {
+  const socket = await guest;
+  const reader = new FrameReader();
+  const heard: Asked[] = [];
+  socket.on("data", (chunk) => {
+    for (const frame of reader.push(chunk)) {
+      if (frame.kind !== "json") continue;
+      const asked = frame.value as Asked;
+      heard.push(asked);
+      answer(asked, (result) => socket.write(encodeJson({ id: asked.id, result })));
+    }
+  });
+  return heard;
+}
+
+test("a request whose answer does not come fails alone, and names the process of the host", async () => {
+  await using stranger = await openStranger(HELLO);
+  using client = await connectHost(stranger.path, { answerMs: 30 });
+  await listenTo(stranger, ({ method }, reply) => {
+    if (method === "host.health") reply({ pid: 1 });
+  });
+  const pid = process.platform === "linux" ? process.pid : undefined;
+  await expect(client.call("session.list", {})).rejects.toMatchObject({
+    code: "host_unavailable",
+    message: expect.stringMatching(/^the host( \(process \d+\))? does not answer\./),
+    details: { errno: "ETIMEDOUT", ...(pid === undefined ? {} : { pid }) },
+  });
+  expect(await client.call("host.health", {})).toEqual({ pid: 1 });
+});
+
+test("a close is waited for as long as the host answers something else", async () => {
+  await using stranger = await openStranger(HELLO);
+  using client = await connectHost(stranger.path, { answerMs: 30 });
+  let closes: ((result: unknown) => void) | undefined;
+  let probes = 0;
+  await listenTo(stranger, ({ method }, reply) => {
+    if (method === "session.close") closes = reply;
+    if (method !== "host.health" || probes > 2) return;
+    probes += 1;
+    reply({});
+    if (probes === 2) closes?.({ session_id: "ses_1" });
+  });
+  const close = () => client.call("session.close", { session_id: "ses_1" });
+  expect(await close()).toEqual({ session_id: "ses_1" });
+  await expect(close()).rejects.toMatchObject({ details: { errno: "ETIMEDOUT" } });
+  expect(probes).toBe(3);
+});
+
+test("what a late answer gives is given back", async () => {
+  await using stranger = await openStranger(HELLO);
+  using client = await connectHost(stranger.path, { answerMs: 30 });
+  const late: (() => void)[] = [];
+  const heard = await listenTo(stranger, ({ method }, reply) => {
+    if (method === "session.watch") late.push(() => reply({ watch: 7, session: {} }));
+    if (method === "session.attach") late.push(() => reply({ attachment: 8 }));
+  });
+  const attach = { session_id: "ses_1", viewer: "x", role: "viewer" } as const;
+  await expect(client.watch("ses_1")).rejects.toMatchObject({ code: "host_unavailable" });
+  await expect(client.call("session.attach", attach)).rejects.toMatchObject({
+    code: "host_unavailable",
+  });
+  for (const answer of late) answer();
+  await waitFor("both are given back", () => heard.length >= 4);
+  expect(heard.slice(2)).toMatchObject([
+    { method: "session.unwatch", params: { watch: 7 } },
+    { method: "session.detach", params: { attachment: 8 } },
+  ]);
 });

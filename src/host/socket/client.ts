@@ -9,21 +9,23 @@ import type { RemovalReason } from "#contract/session-state.ts";
 import { defined } from "#contract/values/defined.ts";
 import { findPeer } from "#proc/find-peer.ts";
 import { findProcess } from "#proc/identity.ts";
+import { Answers, type Waiting } from "./answers.ts";
 import { descriptorOf } from "./descriptor-of.ts";
 import { encodeInput, encodeJson, FrameReader, type SocketFrame } from "./frames.ts";
 import type { Hello, HostMethod, HostMethods, HostPush } from "./methods.ts";
 import { Watch } from "./watch.ts";
 
-/** Who waits for an answer. Without a limit: a close may take as long as its grace. */
-interface Waiting<T> {
-  readonly resolve: (value: T) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 interface Reply {
   readonly id?: number;
   readonly result?: unknown;
   readonly error?: FaultBody;
+}
+
+interface Connected {
+  readonly hello: Hello;
+  readonly reader: FrameReader;
+  readonly path: string;
+  readonly answerMs: number | undefined;
 }
 
 type Listed = Extract<HostPush, { push: "list" }>;
@@ -39,15 +41,20 @@ export type ListListener = (
 export class HostClient implements Disposable {
   readonly hello: Hello;
   readonly #socket: Socket;
-  readonly #waiting = new Map<number, Waiting<unknown>>();
+  readonly #answers: Answers;
   readonly #watches = new Map<number, Watch>();
   readonly #closed = Promise.withResolvers<Fault>();
   #onList: ListListener | undefined;
   #serial = 0;
 
-  constructor(socket: Socket, hello: Hello, reader: FrameReader) {
+  constructor(socket: Socket, { hello, reader, path, answerMs }: Connected) {
     this.#socket = socket;
     this.hello = hello;
+    this.#answers = new Answers({
+      answerMs,
+      probe: () => this.call("host.health", {}),
+      describeSilence: () => describeSilence(path, socket),
+    });
     socket.on("data", (chunk) => {
       for (const frame of framesIn(chunk, reader, socket)) this.#onFrame(frame);
     });
@@ -78,7 +85,7 @@ export class HostClient implements Disposable {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     if (!this.#socket.writable) throw gone();
     this.#serial += 1;
-    this.#waiting.set(this.#serial, { resolve, reject });
+    this.#answers.expect(this.#serial, "session.input", { resolve, reject });
     this.#socket.write(encodeInput({ id: this.#serial, attachment, input_id: inputId, bytes }));
     return promise;
   }
@@ -131,7 +138,7 @@ export class HostClient implements Disposable {
     }
     this.#serial += 1;
     // The host answers a method with what the table of methods says.
-    this.#waiting.set(this.#serial, waiting as Waiting<unknown>);
+    this.#answers.expect(this.#serial, method, waiting as Waiting<unknown>);
     this.#socket.write(encodeJson({ id: this.#serial, method, params }));
   }
 
@@ -155,11 +162,20 @@ export class HostClient implements Disposable {
       else this.#onListed(message);
       return;
     }
-    const waiting = message.id === undefined ? undefined : this.#waiting.get(message.id);
-    if (waiting === undefined || message.id === undefined) return;
-    this.#waiting.delete(message.id);
-    if (message.error === undefined) waiting.resolve(message.result);
+    if (message.id === undefined) return;
+    const waiting = this.#answers.take(message.id);
+    if (waiting === undefined) this.#giveBack(message.id, message.result);
+    else if (message.error === undefined) waiting.resolve(message.result);
     else waiting.reject(fromFaultBody(message.error));
+  }
+
+  /** An answer that came too late may hold something at the host that nobody knows of. */
+  #giveBack(id: number, result: unknown): void {
+    const method = this.#answers.takeLate(id);
+    const { watch, attachment }: Partial<Record<string, number>> = Object(result);
+    if (method === "session.watch" && watch !== undefined) this.#unwatch(watch);
+    if (method === "session.attach" && attachment !== undefined)
+      void this.call("session.detach", { attachment }).catch(ignore);
   }
 
   #onListed({ session_id: sessionId, session, reason }: Listed): void {
@@ -171,15 +187,12 @@ export class HostClient implements Disposable {
   }
 
   #onDone(id: number): void {
-    const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
-    waiting?.resolve({});
+    this.#answers.take(id)?.resolve({});
   }
 
   #onClose(): void {
     const fault = gone();
-    for (const { reject } of this.#waiting.values()) reject(fault);
-    this.#waiting.clear();
+    this.#answers.rejectAll(fault);
     for (const watch of this.#watches.values()) watch.onClosed();
     this.#closed.resolve(fault);
   }
@@ -189,6 +202,8 @@ export interface ConnectOptions {
   readonly socketOwner?: number;
   /** How long a host may take to say hello. */
   readonly helloMs?: number;
+  /** And for an answer. */
+  readonly answerMs?: number;
   /** Whether a host has a reason to take longer. */
   readonly isBusy?: () => boolean;
 }
@@ -205,7 +220,8 @@ export async function connectHost(path: string, options: ConnectOptions = {}): P
       if (hello.type !== "hello") continue;
       socket.off("data", onData);
       // A host says hello first and waits for us: no frame can follow it in this chunk.
-      resolve(new HostClient(socket, hello as Hello, reader));
+      const { answerMs } = options;
+      resolve(new HostClient(socket, { hello: hello as Hello, reader, path, answerMs }));
       return;
     }
   };
