@@ -13,15 +13,15 @@ const SERVING = ["serve", "proto", "agent"];
 /** One of each kind: a run, waits, streams, a question to the host, an end, and what asks no host. */
 const KINDS = new Set(["run", "wait", "attach", "logs", "watch", "interrupt", "close", "doctor"]);
 
-/** Other tests run commands inside a process that stays. Here each has a process, which has to end by itself. */
-test("the process of every command ends by itself, with the exit code of the command", async () => {
-  await using reins = await lease();
-  const terminal = await reins.detach(["--tty", "--", "sh", "-c", "echo ready; exec cat"]);
-  const doomed = await reins.detach(["--", "sleep", "1000"]);
-  await waitFor("the terminal prints", async () => (await reins.session(terminal)).tail > 0);
-  succeed(await reins.run(["run", "--title", "done", "--", "true"]));
-  const ended = (await reins.sessions()).find(({ title }) => title === "done")?.session_id ?? "";
-  const all: readonly (readonly [args: readonly string[], code: number, stdout?: string])[] = [
+type Row = readonly [args: readonly string[], code: number, stdout?: string];
+
+/** In this order: the last ones end the sessions that the first ones need. */
+function listCommands({
+  terminal,
+  doomed,
+  ended,
+}: Record<"terminal" | "doomed" | "ended", string>): readonly Row[] {
+  return [
     [["run", "--", "echo", "run"], 0, "run\n"],
     [["exec", "--", "echo exec"], 0, "exec\n"],
     [["wait", "--text", "ready", terminal], 0, "ready\n"],
@@ -47,8 +47,27 @@ test("the process of every command ends by itself, with the exit code of the com
     [["completion", "bash"], 0],
     [["host", "status"], 0],
   ];
-  const named = new Set(all.map(([[name = ""]]) => name));
+}
+
+test("every command is in the table of processes that end, or serves until it is stopped", () => {
+  const table = listCommands({ terminal: "", doomed: "", ended: "" });
+  const named = new Set(table.map(([[name = ""]]) => name));
   expect([...named, ...SERVING].toSorted()).toEqual(Object.keys(commands).toSorted());
+  expect([...KINDS.difference(named)]).toEqual([]);
+});
+
+/**
+ * Other tests run commands inside a process that stays. Here each has a process, which has to end by itself: one of each
+ * kind in `npm test`, every command of the table in `npm run soak`.
+ */
+test("the process of a command of each kind ends by itself, with the exit code of the command", async () => {
+  await using reins = await lease();
+  const terminal = await reins.detach(["--tty", "--", "sh", "-c", "echo ready; exec cat"]);
+  const doomed = await reins.detach(["--", "sleep", "1000"]);
+  await waitFor("the terminal prints", async () => (await reins.session(terminal)).tail > 0);
+  succeed(await reins.run(["run", "--title", "done", "--", "true"]));
+  const ended = (await reins.sessions()).find(({ title }) => title === "done")?.session_id ?? "";
+  const all = listCommands({ terminal, doomed, ended });
   const few = all.filter(([[name = ""]]) => KINDS.has(name));
   const started = rows({ few, full: all });
   const results = [];
