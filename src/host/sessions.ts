@@ -59,7 +59,7 @@ export class Sessions {
   readonly #unreadable: string[] = [];
   /** A session was made, changed or removed. */
   readonly changes: Emitter<string>;
-  /** One was removed, and why; said before it is said that it changed. */
+  /** One was removed, and why; emitted before `changes`. */
   readonly removals: Emitter<Removal>;
 
   constructor(deps: SessionsDeps) {

@@ -155,7 +155,7 @@ function findSpans(line: string): readonly string[] | undefined {
   return parts.some((part, at) => at % 2 === 0 && part.includes("`")) ? undefined : parts;
 }
 
-/** All but an address in angle brackets, which is no HTML. */
+/** All but an address in angle brackets, which is not HTML. */
 function escapeTags(text: string): string {
   return text.replaceAll(/<(?!https?:\/\/[^\s<>]*>)(?=[A-Za-z/!?])/g, "&lt;");
 }

@@ -10,7 +10,7 @@ export interface AnswersDeps {
   readonly answerMs?: number | undefined;
   /** Asks the host for something that it answers at once. */
   readonly probe: () => Promise<unknown>;
-  /** What to tell those whose answer did not come. */
+  /** The fault of a request whose answer did not come. */
   readonly describeSilence: () => Promise<unknown>;
 }
 
@@ -39,7 +39,7 @@ interface Pending extends Waiting<unknown> {
   waited_ms: number;
 }
 
-/** The requests of one connection that have no answer yet. One that waits too long fails alone; the others go on. */
+/** The requests of one connection that have no answer yet. One that waits too long fails alone. */
 export class Answers {
   readonly #deps: AnswersDeps;
   readonly #pending = new Map<number, Pending>();
@@ -56,7 +56,7 @@ export class Answers {
     this.#pending.set(id, { ...waiting, method, timer, steps: 0, waited_ms: 0 });
   }
 
-  /** Who waits for this answer; undefined when nobody does any more. */
+  /** The request that this answer belongs to; undefined when it has failed already. */
   take(id: number): Waiting<unknown> | undefined {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);

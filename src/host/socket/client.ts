@@ -169,7 +169,7 @@ export class HostClient implements Disposable {
     else waiting.reject(fromFaultBody(message.error));
   }
 
-  /** An answer that came too late may hold something at the host that nobody knows of. */
+  /** An answer that came too late may hold a watch or an attachment at the host. */
   #giveBack(id: number, result: unknown): void {
     const method = this.#answers.takeLate(id);
     const { watch, attachment }: Partial<Record<string, number>> = Object(result);

@@ -201,8 +201,8 @@ export interface HostMethods {
 export type HostMethod = keyof HostMethods;
 
 /**
- * What the host says unasked: a watched session changed (`session`), or one of all of them did (`list`). That one was
- * removed is said to its watchers as well, by `list` with null.
+ * What the host says unasked: a watched session changed (`session`), or one of all of them did (`list`). Its
+ * watchers hear of a removal as well, by `list` with null.
  */
 export type HostPush =
   | { readonly push: "session"; readonly watch: number; readonly session: Session }
