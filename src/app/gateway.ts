@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { createExportOperations } from "#app/export/export.ts";
 import { createScreenOperations } from "#app/read/screen.ts";
 import type { Clock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
@@ -25,7 +26,6 @@ import { RemovedWorkspaces } from "./live/removed-workspaces.ts";
 import { SessionBoard } from "./live/session-board.ts";
 import { createProcessOperations } from "./process/process.ts";
 import { createEventOperations } from "./read/events.ts";
-import { createExportOperations } from "./read/export.ts";
 import { createOutputOperations } from "./read/output.ts";
 import { openPatterns, type Patterns } from "./read/patterns.ts";
 import { createSessionsEvents, isKnownToAsk } from "./read/sessions-events.ts";

@@ -1,4 +1,4 @@
-import { PlainText } from "#app/read/export-text.ts";
+import { PlainText } from "#app/export/export-text.ts";
 import { characterAt } from "./view-cuts.ts";
 import type { Run, Span } from "./view-read.ts";
 

@@ -2,13 +2,13 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { createExportOperations } from "#app/export/export.ts";
 import { systemClock } from "#base/clock.ts";
 import { createHostLink } from "#session/host-link.ts";
 import { SessionFeeds } from "#session/session-feeds.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { openTestHost } from "#test/harness/host.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
-import { createExportOperations } from "./export.ts";
 import { openPatterns } from "./patterns.ts";
 import { createWaitOperations } from "./wait.ts";
 

@@ -1,11 +1,11 @@
 import { isUtf8 } from "node:buffer";
+import { unfinishedLength } from "#app/read/pattern-utf8.ts";
 import type { TranscriptMessage } from "#contract/agent/message.ts";
 import { channelName } from "#contract/channels.ts";
 import type { Session } from "#contract/session.ts";
 import type { LogLine } from "#log/lines.ts";
 import type { LogFiles } from "#log/log-files.ts";
 import { endOf, type LogChunk } from "#log/log-source.ts";
-import { unfinishedLength } from "./pattern-utf8.ts";
 
 export interface JsonSource {
   readonly session: Session;
