@@ -57,7 +57,7 @@ test("whatever is said, the headings of an export are those of its messages, and
       const tokens = Lexer.lex(document);
       expect(readHeadings(tokens)).toEqual(messages.map(({ role }) => `2 ${NAMES[role]} (${AT})`));
       const html: string[] = [];
-      walkTokens(tokens, (token) => {
+      void walkTokens(tokens, (token) => {
         if (token.type === "html") html.push(token.raw);
       });
       expect(html).toEqual([]);
