@@ -82,6 +82,21 @@ describe("coming back", () => {
     expect(pane.screen()).toContain("reins run -- less book");
   });
 
+  test("keys typed right before detaching from a full-screen program arrive", async () => {
+    await using reins = await lease();
+    using terminals = openTerminals(reins);
+    // It does not paint anew, so the keys wait for that until the user detaches.
+    const script = "stty raw -echo; printf '\\033[?1049hasked'; head -c 2 > typed";
+    const id = await reins.detach(["--tty", "--", "sh", "-c", script]);
+    await waitForOutput(reins, id, "asked");
+    const pane = await terminals.open();
+    pane.enter("clear; reins attach");
+    await pane.shows("asked");
+    pane.press("x", "y", "C-\\", "d");
+    await pane.prompts("out$");
+    expect(await waitForFile(reins, "typed", /../)).toBe("xy");
+  });
+
   test("a full-screen program that has painted for long is asked to paint anew", async () => {
     await using reins = await lease();
     using terminals = openTerminals(reins);

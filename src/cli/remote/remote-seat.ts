@@ -1,4 +1,6 @@
+import { type Clock, systemClock } from "#base/clock.ts";
 import type { RemotePlace } from "#cli/place/place.ts";
+import { KeyHold } from "#cli/terminal/key-hold.ts";
 import { AHEAD_CHUNKS, type Typed } from "#cli/terminal/keyboard.ts";
 import type { Size } from "#cli/terminal/raw-mode.ts";
 import type { AttachEvent, Attachment } from "#client/attach/attachment.ts";
@@ -9,6 +11,11 @@ export interface RemoteSeatRequest {
   readonly takeover: boolean;
   /** Undefined: the screen as it is, instead of what was printed. */
   readonly since: number | undefined;
+}
+
+export interface RemoteSeatDeps {
+  readonly place: Pick<RemotePlace, "attach">;
+  readonly clock?: Clock;
 }
 
 /** What was refused comes as an event, and what was cut off as the end. */
@@ -28,14 +35,20 @@ export class RemoteSeat implements Typed, AsyncDisposable {
   #controls = false;
   #isTaking = false;
   #ahead: Buffer[] = [];
+  readonly #keys: KeyHold;
 
   constructor(
-    place: Pick<RemotePlace, "attach">,
+    { place, clock = systemClock }: RemoteSeatDeps,
     { session_id }: Pick<Session, "session_id">,
     { role, takeover, since }: RemoteSeatRequest,
   ) {
     this.#place = place;
     this.#sessionId = session_id;
+    // A refusal is an event as well.
+    this.#keys = new KeyHold(
+      (bytes) => this.#controls && void this.#attachment.write(bytes),
+      clock,
+    );
     const shown = since === undefined ? { paint: true } : { since };
     this.#attachment = place.attach(session_id, { role, takeover, ...shown });
   }
@@ -52,6 +65,7 @@ export class RemoteSeat implements Typed, AsyncDisposable {
       for await (const event of this.#attachment) {
         if (event.type === "connected" || event.type === "restored")
           this.#controls = event.role === "controller";
+        if (event.type === "output") this.#keys.release();
         if (event.type === "taken_over") {
           this.#watch();
           isOn = true;
@@ -62,8 +76,7 @@ export class RemoteSeat implements Typed, AsyncDisposable {
   }
 
   type(bytes: Buffer): void {
-    // A refusal is an event as well.
-    if (this.#controls) void this.#attachment.write(bytes);
+    if (this.#controls) this.#keys.push(bytes);
     // Typed right behind the key that takes control: it is for then.
     else if (this.#isTaking && this.#ahead.length < AHEAD_CHUNKS) this.#ahead.push(bytes);
   }
@@ -91,10 +104,13 @@ export class RemoteSeat implements Typed, AsyncDisposable {
 
   /** A full-screen program should paint itself anew where our own words stand on its screen. */
   repaint(): void {
-    if (this.#controls) this.#attachment.signal("SIGWINCH").catch(toldByEvent);
+    if (!this.#controls) return;
+    this.#keys.begin();
+    this.#attachment.signal("SIGWINCH").catch(toldByEvent);
   }
 
   async leave(): Promise<void> {
+    this.#keys[Symbol.dispose]();
     await this.#attachment.detach();
   }
 

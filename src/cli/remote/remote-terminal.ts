@@ -21,7 +21,7 @@ export async function attachRemoteTerminal(
   wanted: RemoteTerminal,
 ): Promise<number> {
   const claim = await claimControl(place, session, wanted);
-  await using seat = new RemoteSeat(place, session, { ...wanted, role: claim.role });
+  await using seat = new RemoteSeat({ place }, session, { ...wanted, role: claim.role });
   const events = seat.events();
   const { session_id } = session;
   const historyEnd = wanted.isNew ? 0 : await findHistoryEnd(events);

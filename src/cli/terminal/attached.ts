@@ -34,7 +34,7 @@ export async function attachTerminal(
   options: AttachOptions,
 ): Promise<number> {
   using watch = await local.host.watch(session.session_id);
-  const seat = await openSeat(local, session, options);
+  using seat = await openSeat(local, session, options);
   const historyEnd = options.isNew ? 0 : watch.tail;
   const screen = new Screen({ historyEnd });
   screen.notice(options.isNew ? DETACH_HINT : `attached to ${session.session_id}; ${DETACH_HINT}`);
@@ -89,6 +89,7 @@ async function converse(
   for await (const chunk of followOutput(source, watch, following)) {
     if (chunk.kind === "bytes") await screen.write(chunk.offset, chunk.bytes);
     else screen.notice(`${chunk.to - chunk.from} bytes are no longer kept`);
+    if (!isBehind) seat.printed();
     reached(endOf(chunk));
   }
   return ending ?? describeEnd(watch.session);

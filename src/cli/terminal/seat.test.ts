@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import { ManualClock } from "#base/manual-clock.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
+import { HELD_CHUNKS, REPAINT_MS } from "./key-hold.ts";
 import { Seat, type SeatDeps } from "./seat.ts";
 
 type Answer = (method: string, params: Record<string, unknown>) => unknown;
@@ -18,9 +20,10 @@ function openSeat(generation: number | undefined, answer: Answer = () => ({})) {
     return await answer(method, params);
   };
   const host = { call } as unknown as SeatDeps["host"];
-  const seat = new Seat({ host, attachment: 1, generation, session: createSession(null) });
+  const clock = new ManualClock();
+  const seat = new Seat({ host, attachment: 1, generation, session: createSession(null), clock });
   seat.onError = (error) => errors.push(error);
-  return { seat, calls, errors };
+  return { seat, calls, errors, clock };
 }
 
 function createSession(controller: Session["controller"]): Session {
@@ -135,4 +138,54 @@ test("what can be expected is passed over, the rest is told", async () => {
   seat.repaint();
   await settled();
   expect(errors).toEqual([error]);
+});
+
+const REPAINT = 'session.signal {"signal":"SIGWINCH"}';
+
+test("keys typed after a request to repaint wait until the program has printed", () => {
+  const { seat, calls } = openSeat(3);
+  seat.repaint();
+  seat.type(Buffer.from("a"));
+  seat.type(Buffer.from("b"));
+  expect(calls).toEqual([REPAINT]);
+  seat.printed();
+  seat.type(Buffer.from("c"));
+  expect(calls).toEqual([REPAINT, typed("a", 3), typed("b", 3), typed("c", 3)]);
+});
+
+test("a program that does not repaint gets the keys a moment later", () => {
+  const { seat, calls, clock } = openSeat(3);
+  seat.repaint();
+  seat.type(Buffer.from("a"));
+  clock.advance(REPAINT_MS - 1);
+  expect(calls).toEqual([REPAINT]);
+  clock.advance(1);
+  seat.type(Buffer.from("b"));
+  expect(calls).toEqual([REPAINT, typed("a", 3), typed("b", 3)]);
+});
+
+test("more keys than are held back are sent at once, in their order", () => {
+  const { seat, calls } = openSeat(3);
+  seat.repaint();
+  for (let index = 0; index < HELD_CHUNKS + 1; index += 1) seat.type(Buffer.from(`${index} `));
+  const sent = Array.from({ length: HELD_CHUNKS + 1 }, (_, index) => typed(`${index} `, 3));
+  expect(calls).toEqual([REPAINT, ...sent]);
+});
+
+test("keys that are held back are sent when the user detaches", () => {
+  const { seat, calls, clock } = openSeat(3);
+  seat.repaint();
+  seat.type(Buffer.from("a"));
+  seat[Symbol.dispose]();
+  expect(calls).toEqual([REPAINT, typed("a", 3)]);
+  expect(clock.timers).toBe(0);
+});
+
+test("keys that are held back are dropped when someone else takes control", () => {
+  const { seat, calls } = openSeat(3);
+  seat.repaint();
+  seat.type(Buffer.from("a"));
+  expect(seat.lostTo(createSession({ holder: "other", generation: 4 }))).toBe("other");
+  seat.printed();
+  expect(calls).toEqual([REPAINT]);
 });

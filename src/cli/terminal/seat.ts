@@ -1,8 +1,10 @@
+import { type Clock, systemClock } from "#base/clock.ts";
 import { type Local, viewerName } from "#cli/context.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import type { HostClient } from "#host/socket/client.ts";
 import { isExpected } from "./ending.ts";
+import { KeyHold } from "./key-hold.ts";
 import { AHEAD_CHUNKS, type Typed } from "./keyboard.ts";
 import type { Size } from "./raw-mode.ts";
 
@@ -22,7 +24,8 @@ export async function openSeat(
   const attach = async (as: Role): Promise<Seat> => {
     const request = { session_id, viewer: viewerName(), role: as, takeover };
     const { attachment, generation, session } = await host.call("session.attach", request);
-    return new Seat({ host, attachment, generation: generation ?? undefined, session });
+    const clock = systemClock;
+    return new Seat({ host, attachment, generation: generation ?? undefined, session, clock });
   };
   try {
     return await attach(role);
@@ -37,13 +40,15 @@ export interface SeatDeps {
   readonly attachment: number;
   readonly generation: number | undefined;
   readonly session: Session;
+  readonly clock: Clock;
 }
 
 /** A place at a session. Whoever holds control types and sets the size; the others watch, and their keys go nowhere. */
-export class Seat implements Typed {
+export class Seat implements Typed, Disposable {
   readonly #host: SeatDeps["host"];
   readonly #attachment: number;
   readonly #byId: { readonly session_id: Session["session_id"] };
+  readonly #keys: KeyHold;
   #generation: number | undefined;
   #isTaking = false;
   #ahead: Buffer[] = [];
@@ -52,23 +57,22 @@ export class Seat implements Typed {
   /** Called with what nobody expected. */
   onError: (error: unknown) => void = () => undefined;
 
-  constructor({ host, attachment, generation, session }: SeatDeps) {
+  constructor({ host, attachment, generation, session, clock }: SeatDeps) {
     this.#host = host;
     this.#attachment = attachment;
     this.#byId = { session_id: session.session_id };
     this.#generation = generation;
+    this.#keys = new KeyHold((bytes) => this.#input(bytes), clock);
     this.holder = generation === undefined ? session.controller?.holder : undefined;
   }
 
   type(bytes: Buffer): void {
-    const generation = this.#generation;
-    if (generation === undefined) {
+    if (this.#generation === undefined) {
       // Typed right behind the key that takes control: it is for then.
       if (this.#isTaking && this.#ahead.length < AHEAD_CHUNKS) this.#ahead.push(bytes);
       return;
     }
-    const data_b64 = bytes.toString("base64");
-    this.#send(this.#host.call("session.input", { ...this.#byId, data_b64, generation }));
+    this.#keys.push(bytes);
   }
 
   resize(size: Size): void {
@@ -100,7 +104,17 @@ export class Seat implements Typed {
 
   /** A full-screen program should paint itself anew for who saw only a part. */
   repaint(): void {
+    this.#keys.begin();
     this.#send(this.#host.call("session.signal", { ...this.#byId, signal: "SIGWINCH" }));
+  }
+
+  /** The program has printed: it has taken note of a signal that was sent before. */
+  printed(): void {
+    this.#keys.release();
+  }
+
+  [Symbol.dispose](): void {
+    this.#keys[Symbol.dispose]();
   }
 
   /** Who has taken control from us; said once. */
@@ -109,6 +123,13 @@ export class Seat implements Typed {
     if (controller.generation <= this.#generation) return undefined;
     this.#generation = undefined;
     return controller.holder;
+  }
+
+  #input(bytes: Buffer): void {
+    const generation = this.#generation;
+    if (generation === undefined) return;
+    const data_b64 = bytes.toString("base64");
+    this.#send(this.#host.call("session.input", { ...this.#byId, data_b64, generation }));
   }
 
   async #take({ takeover }: { readonly takeover: boolean }): Promise<void> {
