@@ -100,9 +100,15 @@ function openGate(dir: TempDir) {
   };
 }
 
-/** On HUP it leaves a file, waits at the gate and ends with 7. */
+/**
+ * On HUP it leaves a file, waits at the gate and ends with 7. Its child says that it is ready: a hangup between a fork
+ * and the exec of `sleep` would run into the trap's handler, and the child would outlive it.
+ */
 const cleansUp = (dir: TempDir, gate: string) =>
-  `trap ': > ${dir.path}/hup.$$; read -r _ < ${gate}; exit 7' HUP; echo ready; sleep 1000 & while :; do wait; done`;
+  [
+    `trap ': > ${dir.path}/hup.$$; read -r _ < ${gate}; exit 7' HUP`,
+    "(trap - HUP; echo ready; exec sleep 1000) & while :; do wait; done",
+  ].join("; ");
 
 const countHups = ({ path }: TempDir) =>
   readdirSync(path).filter((name) => name.startsWith("hup.")).length;
