@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
@@ -14,9 +14,13 @@ test.skipIf(process.platform !== "linux")(
     using dir = openTempDir();
     const ready = join(dir.path, "ready");
     // Without its environment, its parents and its working directory: only an argument of the shell still tells.
-    const line = `sleep 1000 & echo > ${ready}; cd /; wait`;
+    const line = `sleep 1000 & echo $! > ${ready}; cd /; wait`;
     spawn("sh", ["-c", 'env -i setsid sh -c "$0" "$1" &', line, dir.path], { stdio: "ignore" });
-    await waitFor("the start of the process", () => existsSync(ready));
+    // A child of a shell has the shell's command line until it runs its own program.
+    await waitFor("the start of the process", () => {
+      const pid = existsSync(ready) ? readFileSync(ready, "utf8").trim() : "";
+      return pid !== "" && readFileSync(`/proc/${pid}/comm`, "utf8") === "sleep\n";
+    });
     const named: string[] = await leftovers.endLeftProcesses(dir.path);
     const commands = named.map((line) => line.replace(/^process \d+ was still running: /, ""));
     expect(commands.toSorted()).toEqual([expect.stringMatching(/^sh -c /), "sleep 1000"]);
