@@ -47,3 +47,44 @@ export const SessionState = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("lost"), reason: EndReason, detail: z.string().optional() }),
 ]);
 export type SessionState = z.infer<typeof SessionState>;
+
+/**
+ * The activity of a session now, derived by its host. Terminals and commands are `starting`, `running` or `ended`. For agents
+ * `needs_you` wins over `working` and `sleeping`; the session's `pid` tells whether a process lives.
+ */
+export const SessionStatus = z.enum([
+  "starting",
+  "running",
+  "working",
+  "idle",
+  "needs_you",
+  "sleeping",
+  "ended",
+]);
+export type SessionStatus = z.infer<typeof SessionStatus>;
+
+/** A question that waits for a person. */
+export const SessionNeed = z.strictObject({
+  id: z.string(),
+  kind: z.enum(["approval", "question", "limit"]),
+  /** One line of plain text. */
+  summary: z.string(),
+  since: z.string(),
+});
+export type SessionNeed = z.infer<typeof SessionNeed>;
+
+export const SessionTurn = z.strictObject({ turn_id: z.string(), started_at: z.string() });
+export type SessionTurn = z.infer<typeof SessionTurn>;
+
+/** Sub-agents included, but for the context, which is the current agent's. */
+export const SessionUsage = z.strictObject({
+  input_tokens: z.int(),
+  output_tokens: z.int(),
+  /** Null when the price of every model is unknown. */
+  cost: z.number().nullable(),
+  /** The price of some of it is unknown, and not part of `cost`. */
+  cost_is_partial: z.boolean(),
+  context_tokens: z.int(),
+  context_limit: z.int().nullable(),
+});
+export type SessionUsage = z.infer<typeof SessionUsage>;

@@ -1,8 +1,8 @@
 import { readEventLines } from "#app/agent/event-lines.ts";
 import { OpenQuestions } from "#app/live/open-questions.ts";
 import type { Glance } from "#contract/operations/session.ts";
+import { findLastLine, toPlainLine } from "#contract/text/plain-line.ts";
 import type { LogFiles } from "#log/log-files.ts";
-import { findLastLine, toPlainLine } from "./plain-line.ts";
 
 /** From the end of the events; the second is for an end that is one large event, such as a tool's long answer. */
 const WINDOWS_BYTES = [16 * 1024, 128 * 1024];

@@ -1,6 +1,6 @@
 import { toPlainText } from "#app/process/view-text.ts";
+import { findLastLine } from "#contract/text/plain-line.ts";
 import type { LogFiles } from "#log/log-files.ts";
-import { findLastLine } from "./plain-line.ts";
 
 /** From the end of the output; a line that begins before it is shown by its rest. */
 const WINDOW_BYTES = 4 * 1024;

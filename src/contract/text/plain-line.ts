@@ -1,6 +1,6 @@
 import { limits } from "#contract/limits.ts";
 
-/** What a page or a terminal would take for more than text, and what would reverse the text around it. */
+/** Control characters, line separators and characters that reverse the text around them. */
 const NO_TEXT = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
 const ELLIPSIS = "…";
 
