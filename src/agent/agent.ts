@@ -1,8 +1,12 @@
 import { readFileSync } from "node:fs";
 import type { AgentEvent, AgentEventBody } from "#contract/agent/events.ts";
-import type { WorkerInput, WorkerOutput, WorkerRequestType } from "#contract/agent/requests.ts";
 import type { AgentSpec, RunLimits } from "#contract/agent/spec.ts";
 import { Fault } from "#contract/fault.ts";
+import type {
+  WorkerInput,
+  WorkerOutput,
+  WorkerRequestType,
+} from "#contract/operations/worker-requests.ts";
 import { openModels } from "#model/open-models.ts";
 import { Casting, getDefinition } from "./casting.ts";
 import { createTurnHooks } from "./create-hooks.ts";

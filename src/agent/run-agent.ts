@@ -1,10 +1,10 @@
-import type { WorkerReply } from "#contract/agent/requests.ts";
+import { asFault, Fault, toFaultBody } from "#contract/fault.ts";
 import {
   type WorkerInput,
+  type WorkerReply,
   type WorkerRequestType,
-  workerRequests,
-} from "#contract/agent/requests.ts";
-import { asFault, Fault, toFaultBody } from "#contract/fault.ts";
+  workerInputs,
+} from "#contract/operations/worker-requests.ts";
 import { parseRequest } from "#contract/parse.ts";
 import type { Agent } from "./agent.ts";
 
@@ -69,7 +69,7 @@ async function begin(
 ): Promise<Agent | undefined> {
   try {
     if (type !== "init") throw new Fault("conflict", "the first request must be init");
-    const agent = await open(parseRequest(workerRequests.init.input, body));
+    const agent = await open(parseInput("init", body));
     reply({ result: { life: agent.fold.life, agent: agent.fold.agent } });
     return agent;
   } catch (error) {
@@ -81,14 +81,17 @@ async function begin(
 async function ask(agent: Agent, type: WorkerRequestType, body: unknown): Promise<Reply> {
   try {
     if (type === "init") throw new Fault("conflict", "init was said already");
-    const input = parseRequest(workerRequests[type].input, body);
-    // The schema of this type made it.
-    const result = await agent.handle(type, input as never);
+    const result = await agent.handle(type, parseInput(type, body));
     // What a request is answered with is JSON by its schema.
     return { result: result as WorkerReply["result"] };
   } catch (error) {
     return { error: describe(asFault(error)) };
   }
+}
+
+function parseInput<T extends WorkerRequestType>(type: T, body: unknown): WorkerInput<T> {
+  // The table has for each request the schema of its input.
+  return parseRequest(workerInputs[type], body) as WorkerInput<T>;
 }
 
 function readLine(line: string): Asked | { readonly id: string; readonly problem: Fault } {
@@ -100,7 +103,7 @@ function readLine(line: string): Asked | { readonly id: string; readonly problem
   }
   const { id, type, ...body } = (value ?? {}) as Readonly<Record<string, unknown>>;
   const name = typeof id === "string" ? id : "";
-  if (typeof type !== "string" || !Object.hasOwn(workerRequests, type))
+  if (typeof type !== "string" || !Object.hasOwn(workerInputs, type))
     return {
       id: name,
       problem: new Fault("invalid_request", `type: ${JSON.stringify(type ?? null)} is no request`),

@@ -1,5 +1,5 @@
-import type { ControlInput } from "#contract/agent/control.ts";
-import type { Queued } from "#contract/agent/requests.ts";
+import type { ControlInput } from "#contract/operations/control.ts";
+import type { Queued } from "#contract/operations/agent-requests.ts";
 import type { AgentSnapshot, Transcript } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";

@@ -15,6 +15,8 @@ import type { AgentSpec, TeamSource } from "#contract/agent/spec.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { agentOperations } from "#contract/operations/agent.ts";
+import { agentRequests } from "#contract/operations/agent-requests.ts";
+import type { WorkerOperationName } from "#contract/operations/worker-requests.ts";
 import type {
   OperationInput,
   OperationOutput,
@@ -151,31 +153,15 @@ function lifeCalls(parts: Parts) {
   } satisfies Partial<Calls>;
 }
 
-function workerCalls(parts: Parts) {
-  const agentOf = (session_id: string) => getSession(parts, session_id).agent;
-  return {
-    "agent.send": async ({ session_id, ...input }) => agentOf(session_id).handle("messages", input),
-    "agent.steer": async ({ session_id, ...input }) => agentOf(session_id).handle("steer", input),
-    "agent.followup": async ({ session_id, ...input }) =>
-      agentOf(session_id).handle("followup", input),
-    "agent.resume": async ({ session_id, ...input }) => agentOf(session_id).handle("resume", input),
-    "agent.elicitation": async ({ session_id, ...input }) =>
-      agentOf(session_id).handle("elicitation", input),
-    "agent.summarize": async ({ session_id, ...input }) =>
-      agentOf(session_id).handle("summarize", input),
-    "agent.switch": async ({ session_id, ...input }) => agentOf(session_id).handle("agent", input),
-    "agent.model": async ({ session_id, ...input }) => agentOf(session_id).handle("model", input),
-    "agent.permit": async ({ session_id, ...input }) =>
-      agentOf(session_id).handle("permissions", input),
-    "agent.tools": async ({ session_id }) => agentOf(session_id).handle("tools", {}),
-    "agent.toolsets": async ({ session_id }) => agentOf(session_id).handle("toolsets", {}),
-    "agent.restart_toolset": async ({ session_id, ...input }) =>
-      agentOf(session_id).handle("restart_toolset", input),
-    "agent.models": async ({ session_id }) => agentOf(session_id).handle("models", {}),
-    "agent.prompts": async ({ session_id }) => agentOf(session_id).handle("prompts", {}),
-    "agent.prompt": async ({ session_id, ...input }) => agentOf(session_id).handle("prompt", input),
-    "agent.skills": async ({ session_id }) => agentOf(session_id).handle("skills", {}),
-  } satisfies Partial<Calls>;
+function workerCalls(parts: Parts): Pick<Calls, WorkerOperationName> {
+  const calls = Object.entries(agentRequests).map(([name, { worker }]) => [
+    name,
+    async ({ session_id, ...input }: { readonly session_id: string }) =>
+      // The row's input without the session's id is what its worker takes.
+      getSession(parts, session_id).agent.handle(worker, input as never),
+  ]);
+  // One for each row.
+  return Object.fromEntries(calls) as Pick<Calls, WorkerOperationName>;
 }
 
 function viewCalls(parts: Parts) {

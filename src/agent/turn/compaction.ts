@@ -1,7 +1,7 @@
 import type { HistoryItem } from "#agent/state/history.ts";
 import type { AgentEventOf } from "#contract/agent/events.ts";
-import type { WorkerOutput } from "#contract/agent/requests.ts";
 import { asFault } from "#contract/fault.ts";
+import type { WorkerOutput } from "#contract/operations/worker-requests.ts";
 import type { Model, ModelChunk, ModelMessage } from "#model/model.ts";
 import { cutText } from "./cut-text.ts";
 import type { Actor, Stage } from "./stage.ts";

@@ -7,12 +7,11 @@ import { Fault } from "#contract/fault.ts";
 import type { Operations } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
 import type { AgentView } from "./agent-view.ts";
-import { createAsk } from "./ask.ts";
 import { checkNamedFiles, createAgent } from "./create.ts";
 import { forkAgent } from "./fork.ts";
 import { runAgent } from "./run.ts";
-import { createTalkOperations } from "./talk.ts";
 import { type AgentDeps, openVisibleAgent } from "./visible-agent.ts";
+import { createWorkerOperations } from "./worker-operations.ts";
 
 export type AgentOperations = Pick<
   Operations,
@@ -24,9 +23,8 @@ export function createAgentOperations(deps: AgentDeps, caller: Caller): AgentOpe
   return {
     ...teamOperations(deps, caller),
     ...lifeOperations(deps, caller),
-    ...createTalkOperations(deps, caller),
     ...logOperations(deps, caller),
-    ...workerOperations(deps, caller),
+    ...createWorkerOperations(deps, caller),
   };
 }
 
@@ -81,18 +79,4 @@ function describeOwnTeam({ fold }: AgentView): TeamSummary {
   if (spec === undefined)
     throw new Fault("unsupported", "this agent has not begun, so it has no team yet");
   return describeTeam(loadTeam(spec), { ...spec.model_overrides, ...model_overrides });
-}
-
-/** What only the worker knows: it is brought back for it. */
-function workerOperations(deps: AgentDeps, caller: Caller) {
-  const ask = createAsk(deps, caller);
-  return {
-    "agent.tools": (input, options) => ask("tools", input, options),
-    "agent.toolsets": (input, options) => ask("toolsets", input, options),
-    "agent.models": (input, options) => ask("models", input, options),
-    "agent.prompts": (input, options) => ask("prompts", input, options),
-    "agent.skills": (input, options) => ask("skills", input, options),
-    "agent.prompt": (input, options) => ask("prompt", input, options),
-    "agent.restart_toolset": (input, options) => ask("restart_toolset", input, options),
-  } satisfies Partial<AgentOperations>;
 }

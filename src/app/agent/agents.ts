@@ -1,9 +1,14 @@
 import type { Caller } from "#app/caller.ts";
 import { TeamSources, type TeamSourcesDeps } from "#app/team/team-sources.ts";
 import { randomId } from "#base/random-id.ts";
-import type { WorkerInput, WorkerOutput, WorkerRequestType } from "#contract/agent/requests.ts";
 import { isLive, isResumable } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
+import {
+  type WorkerInput,
+  type WorkerOutput,
+  type WorkerRequestType,
+  workerInputs,
+} from "#contract/operations/worker-requests.ts";
 import type { Session } from "#contract/session.ts";
 import type { SessionFeeds } from "#session/session-feeds.ts";
 import { AgentViews } from "./agent-views.ts";
@@ -70,11 +75,9 @@ export async function interruptAgent(
   return interrupted;
 }
 
-const KEYED: readonly WorkerRequestType[] = ["messages", "steer", "followup"];
-
-/** What is said twice must not be heard twice. */
+/** A request that is sent twice must be applied once. */
 function withKey<T extends WorkerRequestType>(type: T, input: WorkerInput<T>): WorkerInput<T> {
-  if (!KEYED.includes(type)) return input;
+  if (!Object.hasOwn(workerInputs[type].shape, "idempotency_key")) return input;
   return { idempotency_key: randomId("key"), ...withoutUndefined(input) };
 }
 

@@ -6,6 +6,7 @@ import type { OperationInput, StreamItem } from "#contract/operations.ts";
 import type { SessionFeed } from "#session/session-feeds.ts";
 import { followEventLines, isReply } from "./event-lines.ts";
 import { type AgentDeps, openVisibleAgent, recordAgent } from "./visible-agent.ts";
+import { noteSent } from "./worker-operations.ts";
 
 export interface Run {
   readonly input: OperationInput<"agent.run">;
@@ -28,10 +29,8 @@ export async function runAgent(
     { session_id, type: "messages", input: request, signal },
     caller,
   );
-  if (status !== "duplicate") {
-    const details = { kind: "message", messages: input.messages.length };
-    recordAgent(deps, caller, { action: "agent.sent", session, details });
-  }
+  const note = noteSent("message")(input, { status });
+  if (note !== undefined) recordAgent(deps, caller, { ...note, session });
   if (turn_id === undefined)
     throw new Fault("conflict", "these messages were sent before, and their turn is not known");
   // What was sent before has its turn further up.

@@ -1,14 +1,14 @@
 import { addAbortListener } from "node:events";
 import type { Clock } from "#base/clock.ts";
 import { randomId } from "#base/random-id.ts";
+import { asFault, Fault, fromFaultBody } from "#contract/fault.ts";
+import { limits } from "#contract/limits.ts";
 import type {
   WorkerInput,
   WorkerOutput,
   WorkerReply,
   WorkerRequestType,
-} from "#contract/agent/requests.ts";
-import { asFault, Fault, fromFaultBody } from "#contract/fault.ts";
-import { limits } from "#contract/limits.ts";
+} from "#contract/operations/worker-requests.ts";
 import type { HostLink } from "#session/host-link.ts";
 import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
 import { type EventLine, followEventLines, isReply } from "./event-lines.ts";

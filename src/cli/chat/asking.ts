@@ -1,7 +1,7 @@
 import { type FieldValue, type FormField, listFields, parseField } from "#cli/team/form.ts";
 import type { ApprovalDecision } from "#contract/agent/events.ts";
-import type { WorkerInput } from "#contract/agent/requests.ts";
 import type { PendingApproval, PendingElicitation } from "#contract/agent/views.ts";
+import type { WorkerInput } from "#contract/operations/worker-requests.ts";
 import type { ChatState } from "./chat-types.ts";
 import { type Editor, emptyEditor } from "./line-editor.ts";
 

@@ -1,4 +1,4 @@
-import type { WorkerInput } from "#contract/agent/requests.ts";
+import type { WorkerInput } from "#contract/operations/worker-requests.ts";
 import {
   ANSWER_AFTER_MS,
   type Draft,

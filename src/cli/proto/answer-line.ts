@@ -8,9 +8,9 @@ import {
   resumeRun,
   sendToRun,
 } from "#app/run-control.ts";
-import { type ControlName, controlRequests, isControlName } from "#contract/agent/control.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
+import { type ControlName, controlRequests, isControlName } from "#contract/operations/control.ts";
 import { parseJson, parseRequest } from "#contract/parse.ts";
 import type { RequestLine } from "./request-lines.ts";
 

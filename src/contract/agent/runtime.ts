@@ -1,7 +1,7 @@
 import type { AgentCreate, AnyEvent } from "#contract/operations/agent.ts";
+import type { WorkerInput, WorkerOutput } from "#contract/operations/worker-requests.ts";
 import type { StreamItem } from "#contract/operations.ts";
 import type { SentMessage } from "./message.ts";
-import type { WorkerInput, WorkerOutput } from "./requests.ts";
 import type {
   AgentCard,
   AgentSnapshot,

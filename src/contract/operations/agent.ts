@@ -2,22 +2,6 @@ import * as z from "zod";
 import { AgentEvent } from "#contract/agent/events.ts";
 import { SentMessages } from "#contract/agent/message.ts";
 import {
-  AnswerElicitation,
-  ChangePermissions,
-  ChooseModel,
-  Compacted,
-  FollowUp,
-  IdempotencyKey,
-  Queued,
-  RestartToolset,
-  Resume,
-  RunPrompt,
-  Steer,
-  Summarize,
-  SwitchAgent,
-  workerRequests,
-} from "#contract/agent/requests.ts";
-import {
   ModelOverrides,
   Permissions,
   PromptFiles,
@@ -30,27 +14,16 @@ import {
   PermissionsView,
   QueueStatus,
   TeamSummary,
-  ToolsetStatus,
   Transcript,
 } from "#contract/agent/views.ts";
 import { SessionEvent } from "#contract/events.ts";
 import { SessionId, TaskId, WorkspaceId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
 import { SystemText, Title } from "#contract/session.ts";
-import { Done, ListPage, type OperationSpec } from "./operation-spec.ts";
+import { agentRequests, IdempotencyKey, NO_AGENT } from "./agent-requests.ts";
+import { ListPage, type OperationSpec } from "./operation-spec.ts";
 
 const bySession = { session_id: SessionId };
-/** Of what a worker is asked, which may have to be started again for it. */
-const NO_AGENT = [
-  "session_not_found",
-  "already_exited",
-  "unsupported",
-  "invalid_request",
-  "busy",
-  "spawn_failed",
-  "too_many",
-  "disk_full",
-] as const;
 const read = { role: "viewer", answers: "json" } as const;
 const act = { role: "operator", answers: "json" } as const;
 const TeamId = z.string().regex(/^team_[0-9a-f]{32}$/, "a team id looks like team_ and 32 digits");
@@ -156,61 +129,7 @@ export const agentOperations = {
     output: AnyEvent,
     faults: [...NO_AGENT],
   },
-  "agent.send": {
-    http: "POST /v1/sessions/:session_id/messages",
-    summary: "Send messages, which start a turn.",
-    ...act,
-    status: 202,
-    input: z.strictObject({
-      ...bySession,
-      messages: SentMessages,
-      idempotency_key: IdempotencyKey,
-    }),
-    output: Queued,
-    faults: [...NO_AGENT],
-  },
-  "agent.steer": {
-    http: "POST /v1/sessions/:session_id/steer",
-    summary: "Say something to an agent in the middle of its turn.",
-    ...act,
-    status: 202,
-    input: z.strictObject({ ...bySession, ...Steer.shape }),
-    output: Queued,
-    faults: [...NO_AGENT, "nothing_running", "queue_full"],
-  },
-  "agent.followup": {
-    http: "POST /v1/sessions/:session_id/followup",
-    summary: "Say what comes next: one message for each end of a turn.",
-    ...act,
-    status: 202,
-    input: z.strictObject({ ...bySession, ...FollowUp.shape }),
-    output: Queued,
-    faults: [...NO_AGENT, "queue_full"],
-  },
-  "agent.resume": {
-    http: "POST /v1/sessions/:session_id/resume",
-    summary: "Answer an agent that asks whether it may.",
-    ...act,
-    input: z.strictObject({ ...bySession, ...Resume.shape }),
-    output: Done,
-    faults: [...NO_AGENT, "nothing_pending"],
-  },
-  "agent.elicitation": {
-    http: "POST /v1/sessions/:session_id/elicitation",
-    summary: "Answer an agent's question.",
-    ...act,
-    input: z.strictObject({ ...bySession, ...AnswerElicitation.shape }),
-    output: Done,
-    faults: [...NO_AGENT, "nothing_pending"],
-  },
-  "agent.summarize": {
-    http: "POST /v1/sessions/:session_id/summarize",
-    summary: "Replace the older part of an agent's history by a summary.",
-    ...act,
-    input: z.strictObject({ ...bySession, ...Summarize.shape }),
-    output: Compacted,
-    faults: [...NO_AGENT, "model_failed"],
-  },
+  ...agentRequests,
   "agent.fork": {
     http: "POST /v1/sessions/:session_id/fork",
     summary: "Make a new session from the first messages of this one.",
@@ -222,30 +141,6 @@ export const agentOperations = {
       at: z.int().min(0),
     }),
     output: z.strictObject({ session_id: SessionId }),
-    faults: [...NO_AGENT],
-  },
-  "agent.switch": {
-    http: "PATCH /v1/sessions/:session_id/agent",
-    summary: "Let another agent of the team go on.",
-    ...act,
-    input: z.strictObject({ ...bySession, ...SwitchAgent.shape }),
-    output: Done,
-    faults: [...NO_AGENT],
-  },
-  "agent.model": {
-    http: "PATCH /v1/sessions/:session_id/model",
-    summary: "Choose another model for an agent; an empty one clears the choice.",
-    ...act,
-    input: z.strictObject({ ...bySession, ...ChooseModel.shape }),
-    output: Done,
-    faults: [...NO_AGENT],
-  },
-  "agent.permit": {
-    http: "PATCH /v1/sessions/:session_id/permissions",
-    summary: "Change what an agent may do in this session.",
-    ...act,
-    input: z.strictObject({ ...bySession, ...ChangePermissions.shape }),
-    output: Done,
     faults: [...NO_AGENT],
   },
   "agent.snapshot": {
@@ -292,61 +187,5 @@ export const agentOperations = {
     input: z.strictObject(bySession),
     output: TeamSummary,
     faults: ["session_not_found", "unsupported"],
-  },
-  "agent.tools": {
-    http: "GET /v1/sessions/:session_id/tools",
-    summary: "List the tools of the current agent.",
-    ...read,
-    input: z.strictObject(bySession),
-    output: workerRequests.tools.output,
-    faults: [...NO_AGENT],
-  },
-  "agent.toolsets": {
-    http: "GET /v1/sessions/:session_id/toolsets",
-    summary: "See how the current agent's toolsets are doing.",
-    ...read,
-    input: z.strictObject(bySession),
-    output: workerRequests.toolsets.output,
-    faults: [...NO_AGENT],
-  },
-  "agent.restart_toolset": {
-    http: "POST /v1/sessions/:session_id/toolsets/:name/restart",
-    summary: "Start a toolset anew.",
-    ...act,
-    input: z.strictObject({ ...bySession, ...RestartToolset.shape }),
-    output: ToolsetStatus,
-    faults: [...NO_AGENT],
-  },
-  "agent.models": {
-    http: "GET /v1/sessions/:session_id/models",
-    summary: "List the models that may be chosen.",
-    ...read,
-    input: z.strictObject(bySession),
-    output: workerRequests.models.output,
-    faults: [...NO_AGENT],
-  },
-  "agent.prompts": {
-    http: "GET /v1/sessions/:session_id/prompts",
-    summary: "List the prompts that MCP servers of the agent offer.",
-    ...read,
-    input: z.strictObject(bySession),
-    output: workerRequests.prompts.output,
-    faults: [...NO_AGENT],
-  },
-  "agent.prompt": {
-    http: "POST /v1/sessions/:session_id/prompts/:name",
-    summary: "Fill in a prompt of an MCP server.",
-    ...act,
-    input: z.strictObject({ ...bySession, ...RunPrompt.shape }),
-    output: workerRequests.prompt.output,
-    faults: [...NO_AGENT],
-  },
-  "agent.skills": {
-    http: "GET /v1/sessions/:session_id/skills",
-    summary: "List the skills of the current agent.",
-    ...read,
-    input: z.strictObject(bySession),
-    output: workerRequests.skills.output,
-    faults: [...NO_AGENT],
   },
 } as const satisfies Record<string, OperationSpec>;

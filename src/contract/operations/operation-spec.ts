@@ -21,6 +21,8 @@ export interface OperationSpec {
   readonly answers: AnswerKind;
   /** Absent = 200. */
   readonly status?: 200 | 201 | 202;
+  /** The request to the session's worker that carries it out; a name of the wire that older workers know. */
+  readonly worker?: string;
   readonly input: z.ZodType;
   readonly output: z.ZodType;
   /** Those that this operation itself gives; every one may also give those of the door. */

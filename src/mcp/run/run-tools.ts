@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { controlRequests } from "#contract/agent/control.ts";
 import { ApprovalDecision, ElicitationAction, ElicitationContent } from "#contract/agent/events.ts";
 import { Framing } from "#contract/agent/message.ts";
 import { limits } from "#contract/limits.ts";
+import { controlRequests } from "#contract/operations/control.ts";
 import { Since } from "#contract/operations/operation-spec.ts";
 import type { ToolHints } from "#contract/tools/tool-spec.ts";
 import { SpokenMessage } from "./spoken-message.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
+import { Framing } from "#contract/agent/message.ts";
 import { limits } from "#contract/limits.ts";
-import { Framing } from "./message.ts";
-import { AnswerElicitation, IdempotencyKey, Resume } from "./requests.ts";
+import { AnswerElicitation, IdempotencyKey, Resume } from "./agent-requests.ts";
 
 /** What a program may want of a run, in one line or in one call of a tool. Ids may be left out where only one is meant. */
 const Message = z.string().max(limits.message_chars);
