@@ -1,5 +1,5 @@
 import { Fault } from "#contract/fault.ts";
-import type { Tools } from "#contract/tools/tools.ts";
+import { type Tools, tools } from "#contract/tools/tools.ts";
 
 /** Tools whose code, threads and connections come with the first call. */
 export function createLazyTools(open: () => Promise<Tools>): Tools {
@@ -33,11 +33,8 @@ export function createUnsupportedTools(why: string): Tools {
 type Call = (name: keyof Tools, args: readonly unknown[]) => Promise<unknown>;
 
 function createEachTool(call: Call): Tools {
-  // Only names of the table are asked for, and each answers as its own does.
-  return new Proxy({} as Tools, {
-    get:
-      (_target, name) =>
-      (...args: readonly unknown[]) =>
-        call(name as keyof Tools, args),
-  });
+  const names = Object.keys(tools) as (keyof Tools)[];
+  const each = names.map((name) => [name, (...args: readonly unknown[]) => call(name, args)]);
+  // One for each name of the table, which answers as its own does.
+  return Object.fromEntries(each) as Tools;
 }
