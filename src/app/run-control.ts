@@ -1,7 +1,7 @@
-import type { ControlInput } from "#contract/operations/control.ts";
-import type { Queued } from "#contract/operations/agent-requests.ts";
 import type { AgentSnapshot, Transcript } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
+import type { Queued } from "#contract/operations/agent-requests.ts";
+import type { ControlInput } from "#contract/operations/control.ts";
 import type { Session } from "#contract/session.ts";
 import type { LocalDoor } from "./local-door.ts";
 import { typeInto } from "./model-terminal/door-typing.ts";

@@ -7,7 +7,9 @@ import { describeRequest } from "./transport.ts";
 const rows = Object.entries(operations);
 
 test("the routes are those of the table", () => {
-  expect(routes).toEqual(Object.fromEntries(rows.map(([name, { http }]) => [name, http])));
+  expect(routes, "node scripts/docs-protocol.mjs writes them").toEqual(
+    Object.fromEntries(rows.map(([name, { http }]) => [name, http])),
+  );
 });
 
 test("the client covers every operation, each by its kind", () => {
