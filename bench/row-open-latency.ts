@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openOutput } from "#app/follow-output.ts";
+import { openLogFiles } from "#log/log-files.ts";
 import { median, percentile } from "./lib/statistics.ts";
 import { openTempHost, type TempHost } from "./lib/temp-host.ts";
 import type { Row, RowOptions } from "./row.ts";
@@ -46,7 +47,7 @@ async function openSession(host: TempHost, kind: (typeof kinds)[number]): Promis
   const { session_id } = await host.create({ kind, argv: [program, "x"] });
   using watch = await host.client.watch(session_id);
   await watch.until(({ tail }) => tail > 0);
-  using source = openOutput(host.dir.sessions, session_id);
+  using source = openLogFiles(join(host.dir.sessions, session_id, "output"));
   const chunk = source.read(0, { limit: 1, tail: watch.tail });
   const time = performance.now() - started;
   if (chunk?.kind !== "bytes") throw new Error("there is no first byte");

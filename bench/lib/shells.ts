@@ -7,8 +7,7 @@ import { silentLogger } from "#base/logger.ts";
 import { LOCAL_WORKSPACE } from "#contract/ids.ts";
 import type { ShellEvent } from "#contract/shell.ts";
 import type { HostClient } from "#host/socket/client.ts";
-import { createHostLink } from "#session/host-link.ts";
-import { SessionFeeds } from "#session/session-feeds.ts";
+import { createLocalHosts } from "#session/local-host.ts";
 import { openStore } from "#store/store.ts";
 import { countDescriptors } from "./process-facts.ts";
 
@@ -45,10 +44,9 @@ export async function runManyShellRuns(
   { runs }: { readonly runs: number },
 ): Promise<ManyRuns> {
   using store = openStore({ path: join(host.dataDir, "reins.db"), clock: systemClock });
-  const link = createHostLink(host.client);
   const deps: ShellDeps = {
-    ...{ link, clock: systemClock, log: silentLogger, store: store.shells },
-    feeds: new SessionFeeds(link, host.sessions),
+    ...{ clock: systemClock, log: silentLogger, store: store.shells },
+    hosts: createLocalHosts(host.client, host.sessions),
     places: { hasWorkspace: () => true, findTask: () => undefined },
     folder: join(host.dataDir, "shells"),
   };

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { openOutput } from "#app/follow-output.ts";
+import { join } from "node:path";
+import { openLogFiles } from "#log/log-files.ts";
 import { endOf } from "#log/log-source.ts";
 import { readRange } from "#log/read-range.ts";
 import type { TempHost } from "./temp-host.ts";
@@ -21,7 +22,7 @@ export async function readWholeLog(
   sessionId: string,
   onBytes: (bytes: Uint8Array) => void = () => undefined,
 ): Promise<WholeLog> {
-  using source = openOutput(host.dir.sessions, sessionId);
+  using source = openLogFiles(join(host.dir.sessions, sessionId, "output"));
   const tail = source.tail();
   const hash = createHash("sha256");
   const gaps: { from: number; to: number }[] = [];

@@ -11,9 +11,9 @@ import {
 import { type FollowOutput, followOutput } from "./follow-output.ts";
 
 async function follow(session: WrittenSession, options: FollowOutput): Promise<Collected> {
-  using feed = await session.feeds.open(WRITTEN_SESSION);
+  using handle = await session.hosts.of(WRITTEN_SESSION).open(WRITTEN_SESSION);
   const collected = new Collected(options.since);
-  for await (const chunk of followOutput(feed.output, feed.watch, options)) collected.add(chunk);
+  for await (const chunk of followOutput(handle, options)) collected.add(chunk);
   return collected;
 }
 
@@ -53,11 +53,11 @@ test("history and live are one: followers that join at any time get the same byt
 test("ends when aborted: while it waits, while it reads, and before it began", async () => {
   using session = openWrittenSession({}, { segmentBytes: 25 });
   session.print(Buffer.alloc(50));
-  using feed = await session.feeds.open(WRITTEN_SESSION);
+  using handle = await session.hosts.of(WRITTEN_SESSION).open(WRITTEN_SESSION);
   for (const after of [0, 1, 2]) {
     const abort = new AbortController();
     const options = { since: 0, until: "exit", signal: abort.signal } as const;
-    const chunks = followOutput(feed.output, feed.watch, options);
+    const chunks = followOutput(handle, options);
     for (let read = 0; read < after; read += 1)
       expect(await chunks.next()).toMatchObject({ done: false });
     const pending = chunks.next();
@@ -70,8 +70,8 @@ test("ends when aborted: while it waits, while it reads, and before it began", a
 test("what is printed while it reads is read without further news", async () => {
   using session = openWrittenSession();
   session.print("one");
-  using feed = await session.feeds.open(WRITTEN_SESSION);
-  const chunks = followOutput(feed.output, feed.watch, { since: 0, until: "exit" });
+  using handle = await session.hosts.of(WRITTEN_SESSION).open(WRITTEN_SESSION);
+  const chunks = followOutput(handle, { since: 0, until: "exit" });
   expect((await chunks.next()).value).toMatchObject({ offset: 0, bytes: Buffer.from("one") });
   session.print("two");
   expect((await chunks.next()).value).toMatchObject({ offset: 3, bytes: Buffer.from("two") });
@@ -80,12 +80,12 @@ test("what is printed while it reads is read without further news", async () => 
 test("what the files hold is read when the host has gone, though nobody told of it", async () => {
   using session = openWrittenSession();
   session.print("told");
-  using feed = await session.feeds.open(WRITTEN_SESSION);
+  using handle = await session.hosts.of(WRITTEN_SESSION).open(WRITTEN_SESSION);
   session.leave();
   session.print(" and not told");
   const collected = new Collected(0);
   const options = { since: 0, until: "final" } as const;
-  for await (const chunk of followOutput(feed.output, feed.watch, options)) collected.add(chunk);
+  for await (const chunk of followOutput(handle, options)) collected.add(chunk);
   expect(Buffer.from(collected.held.bytes).toString()).toBe("told and not told");
 });
 

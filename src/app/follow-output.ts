@@ -1,10 +1,8 @@
-import { join } from "node:path";
 import { hasEnded, isFinal } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
-import type { Watch } from "#host/socket/watch.ts";
-import { type LogFiles, openLogFiles } from "#log/log-files.ts";
 import { endOf, type LogChunk } from "#log/log-source.ts";
 import { readRange } from "#log/read-range.ts";
+import type { SessionHandle } from "#session/session-host.ts";
 
 export interface FollowOutput {
   readonly since: number;
@@ -15,34 +13,30 @@ export interface FollowOutput {
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** The log of a session's output, read from its files. */
-export function openOutput(sessionsFolder: string, sessionId: string): LogFiles {
-  return openLogFiles(join(sessionsFolder, sessionId, "output"));
-}
-
 /**
  * History and what comes live, in one loop: read up to the tail, then wait for it to move. When the host goes away
- * the rest of the files is read, and the caller sees it in `watch.isClosed`.
+ * the rest of the files is read, and the caller sees it in `handle.state`.
  */
 export async function* followOutput(
-  source: LogFiles,
-  watch: Watch,
+  handle: SessionHandle,
   { since, until, signal }: FollowOutput,
 ): AsyncGenerator<LogChunk, void, void> {
   const waiting = signal === undefined ? {} : { signal };
+  const { output } = handle;
   let next = since;
   for (;;) {
+    const isClosed = handle.state === "closed";
     // The state before the tail: an exit that we know of has told its tail before.
-    const isLastLook = watch.isClosed || until === "now" || isOver(watch.session, until);
-    const tail = watch.isClosed ? Math.max(watch.tail, source.tail()) : watch.tail;
-    for await (const chunk of readRange(source, next, { to: tail, limit: CHUNK_BYTES })) {
+    const isLastLook = isClosed || until === "now" || isOver(handle.session, until);
+    const tail = isClosed ? Math.max(handle.tail, output.tail()) : handle.tail;
+    for await (const chunk of readRange(output, next, { to: tail, limit: CHUNK_BYTES })) {
       if (signal?.aborted === true) return;
       yield chunk;
       next = endOf(chunk);
     }
     if (isLastLook || signal?.aborted === true) return;
     const reached = next;
-    await watch.until(
+    await handle.until(
       ({ tail: moved, session }) => moved > reached || isOver(session, until),
       waiting,
     );

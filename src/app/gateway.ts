@@ -9,11 +9,9 @@ import { limits } from "#contract/limits.ts";
 import type { Health } from "#contract/operations/server.ts";
 import type { Operations } from "#contract/operations.ts";
 import type { Tools } from "#contract/tools/tools.ts";
-import type { HostClient } from "#host/socket/client.ts";
 import type { HostHealth } from "#host/socket/methods.ts";
 import { openScreens, type Screens } from "#screen/screens.ts";
-import { type HostLink, openHostLink } from "#session/host-link.ts";
-import { SessionFeeds } from "#session/session-feeds.ts";
+import type { SessionHosts } from "#session/session-host.ts";
 import type { Store } from "#store/store.ts";
 import type { TokenRow } from "#store/tokens.ts";
 import { createAgentOperations } from "./agent/agent.ts";
@@ -57,18 +55,14 @@ export interface Gateway extends AsyncDisposable {
   health(caller: Caller | undefined): Promise<Health>;
   /** Undefined when no host answers. */
   hostHealth(): Promise<HostHealth | undefined>;
-  readonly link: HostLink;
-  readonly feeds: SessionFeeds;
+  readonly hosts: SessionHosts;
   readonly screens: Screens;
   readonly audit: Audit;
 }
 
 export interface GatewayDeps {
   readonly store: Store;
-  /** The host of this data directory, started if none answers. */
-  readonly openHost: () => Promise<HostClient>;
-  /** A running host only. */
-  readonly findHost: () => Promise<HostClient | undefined>;
+  readonly hosts: SessionHosts;
   readonly dataDir: string;
   readonly sessionsFolder: string;
   readonly clock: Clock;
@@ -92,47 +86,24 @@ export interface GatewayDeps {
   readonly teams: TeamSourcesDeps;
 }
 
-/** How soon after a host has gone the next is asked for, so that those who watch hear what became of their sessions. */
-const RECONNECT_MS = 250;
-const LINGER_MS = 2000;
 /** The board has one listener that belongs to no request: the one that restarts agents. */
 const OWN_LISTENERS = 1;
 
 export function openGateway(deps: GatewayDeps): Gateway {
   // Nothing below fails: threads and connections are opened when somebody needs them.
   const owned = new AsyncDisposableStack();
-  const { store, clock, log } = deps;
-  const removedWorkspaces = new RemovedWorkspaces({ connect: () => link.connect() }, log);
+  const { store, clock, log, hosts } = deps;
+  const removedWorkspaces = new RemovedWorkspaces(hosts, log);
   const board = createBoard(deps, removedWorkspaces);
-  let reconnect: Disposable | undefined;
-  owned.defer(() => reconnect?.[Symbol.dispose]());
-  const link: HostLink & Disposable = owned.use(
-    openHostLink(deps.openHost, {
-      connected: (host) => {
-        void board
-          .follow(host)
-          .catch((error: unknown) => log.warn("the host went away", { error }));
-      },
-      gone: () => {
-        log.warn("the host has gone");
-        reconnect = clock.timer(RECONNECT_MS, () => {
-          const isFollowed = board.changes.size > OWN_LISTENERS || feeds.size > 0;
-          if (!isFollowed && !tended.hasRunning()) return;
-          void link.connect().catch((error: unknown) => log.error("no host answers", { error }));
-        });
-      },
-    }),
-  );
-  const feeds = new SessionFeeds(link, deps.sessionsFolder, { linger: { clock, ms: LINGER_MS } });
-  const screens = owned.use(openScreens({ sessionsFolder: deps.sessionsFolder, feeds, clock }));
+  const isFollowed = () => board.changes.size > OWN_LISTENERS || tended.hasRunning();
+  for (const host of hosts.all()) owned.use(board.follow(host, isFollowed));
+  const screens = owned.use(openScreens({ sessionsFolder: deps.sessionsFolder, hosts, clock }));
   const patterns = owned.use(openPatterns());
   const audit = createAudit(store, clock, log);
-  const agents = createAgents({ ...deps, link, feeds });
+  const agents = createAgents(deps);
   const launcher = { env: deps.env, umask: undefined };
-  const tended: AgentsTended = owned.use(
-    tendAgents({ ...deps, link, board, feeds, agents, launcher }),
-  );
-  const shared = { board, link, feeds, screens, patterns, audit, agents, removedWorkspaces };
+  const tended: AgentsTended = owned.use(tendAgents({ ...deps, board, agents, launcher }));
+  const shared = { board, screens, patterns, audit, agents, removedWorkspaces };
   const parts: Parts = { ...deps, ...shared };
   const callers = new WeakMap<TokenRow, Caller>();
   const operations = new WeakMap<Caller, GatewayOperations>();
@@ -152,9 +123,8 @@ export function openGateway(deps: GatewayDeps): Gateway {
       findOrMake(operations, caller, () => createGatewayOperations(parts, caller)),
     tools: (caller) => createTools({ ...parts, places: createPlaces(store), ...FROM_AFAR }, caller),
     health: (caller) => describeHealth(parts, caller),
-    hostHealth: () => findHostHealth(parts),
-    link,
-    feeds,
+    hostHealth: () => hosts.all()[0].health(),
+    hosts,
     screens,
     audit,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -184,8 +154,6 @@ function findOrMake<K extends object, V>(made: WeakMap<K, V>, key: K, make: () =
 
 interface Parts extends GatewayDeps {
   readonly board: SessionBoard;
-  readonly link: HostLink;
-  readonly feeds: SessionFeeds;
   readonly screens: Screens;
   readonly patterns: Patterns;
   readonly audit: Audit;
@@ -248,7 +216,7 @@ async function describeHealth(parts: Parts, caller: Caller | undefined): Promise
   if (isStopping()) return { status: "stopping", version };
   if (caller === undefined) return { status: "ok", version };
   const store = checkStore(parts.store);
-  const host = await findHostHealth(parts);
+  const host = await parts.hosts.all()[0].health();
   const free = host?.free_disk_bytes ?? null;
   const disk = { ok: free === null || free > limits.disk_free_floor_bytes, free_bytes: free };
   const isWell = store.ok && disk.ok && (host?.log_faults ?? 0) === 0;
@@ -296,17 +264,5 @@ function checkStore(store: Store): { ok: boolean; message?: string } {
     return { ok: true };
   } catch (error) {
     return { ok: false, message: asFault(error).message };
-  }
-}
-
-/** Starts no host for a question about it. */
-async function findHostHealth({ link, findHost }: Parts): Promise<HostHealth | undefined> {
-  try {
-    if (link.current !== undefined) return await link.current.call("host.health", {});
-    using host = await findHost();
-    return await host?.call("host.health", {});
-  } catch (error) {
-    if (asFault(error).code === "host_unavailable") return undefined;
-    throw error;
   }
 }

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { TaskId, WorkspaceId } from "#contract/ids.ts";
 import type { Task } from "#contract/workspace.ts";
-import { createHostLink } from "#session/host-link.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";
 import type { AuditedAction } from "./audit.ts";
@@ -22,7 +21,7 @@ const task: Task = {
 };
 
 function operationsOf(
-  host: TestHost,
+  { hosts }: TestHost,
   caller: Partial<Caller> = {},
   more: Partial<SessionDeps> = {},
 ) {
@@ -30,14 +29,13 @@ function operationsOf(
     hasWorkspace: (id: string) => [HERE, ELSEWHERE].includes(id as typeof HERE),
     findTask: (id: string) => (id === task.task_id ? task : undefined),
   };
-  const link = createHostLink(host.client);
   const who = createTestCaller({
     user_id: "ann",
     workspaces: [HERE],
     workspace_id: HERE,
     ...caller,
   });
-  return createSessionOperations({ link, places, ...more }, who);
+  return createSessionOperations({ hosts, places, ...more }, who);
 }
 
 test("a session of a task is in its workspace and its directory, and its child knows of both", async () => {

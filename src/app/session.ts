@@ -3,9 +3,8 @@ import type { AuditAction } from "#contract/operations/audit.ts";
 import type { OperationInput, Operations } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
 import type { Task } from "#contract/workspace.ts";
-import type { HostClient } from "#host/socket/client.ts";
 import type { HostCreate, HostList } from "#host/socket/methods.ts";
-import type { HostLink } from "#session/host-link.ts";
+import type { SessionHost, SessionHosts } from "#session/session-host.ts";
 import type { Audit } from "./audit.ts";
 import { type Caller, chooseWorkspace, maySee, workspaceNotFound } from "./caller.ts";
 import { getVisibleSession } from "./visible-session.ts";
@@ -34,7 +33,7 @@ export interface Places {
 export const localPlaces: Places = { hasWorkspace: () => true, findTask: () => undefined };
 
 export interface SessionDeps {
-  readonly link: HostLink;
+  readonly hosts: SessionHosts;
   readonly places: Places;
   /** For terminals of tasks; 0 = never. */
   readonly taskIdleMs?: number;
@@ -51,20 +50,20 @@ export function createSessionOperations(deps: SessionDeps, caller: Caller): Sess
 }
 
 function lifeOperations(deps: SessionDeps, caller: Caller) {
-  const { link } = deps;
-  const visible = (sessionId: string) => getVisibleSession(link, caller, sessionId);
+  const { hosts } = deps;
+  const visible = (sessionId: string) => getVisibleSession(hosts, caller, sessionId);
   const record = createRecord(deps, caller);
   return {
     "session.create": async (input) => {
       const request = describeNew(deps, caller, input);
       if (input.parent_session_id !== undefined) await visible(input.parent_session_id);
-      const session = await (await link.connect()).call("session.create", request);
+      const session = await hosts.place(request).call("session.create", request);
       const { kind, task_id, work_dir } = session;
       record("session.opened", session, { kind, work_dir, task_id });
       return session;
     },
     "session.list": async ({ workspace_id, task_id, ...filters }) => {
-      const host = await link.connect();
+      const [host] = hosts.all();
       const request = { ...filters, ...scopeOf(caller, { workspace_id, task_id }) };
       const { sessions, cursor } = await host.call("session.list", request);
       return { sessions: [...sessions], cursor };
@@ -72,15 +71,15 @@ function lifeOperations(deps: SessionDeps, caller: Caller) {
     "session.get": ({ session_id }) => visible(session_id),
     "session.update": async (input) => {
       await visible(input.session_id);
-      const session = await (await link.connect()).call("session.rename", input);
+      const session = await hosts.of(input.session_id).call("session.rename", input);
       record("session.renamed", session);
       return session;
     },
     "session.close": async ({ session_id, reason, purge = false }) => {
       await visible(session_id);
       const detail = reason === undefined ? {} : { detail: reason };
-      const host = await link.connect();
-      const session = await host.call("session.close", { session_id, purge, ...detail });
+      const request = { session_id, purge, ...detail };
+      const session = await hosts.of(session_id).call("session.close", request);
       record("session.closed", session, { purge, ...(reason === undefined ? {} : { reason }) });
       return session;
     },
@@ -88,11 +87,11 @@ function lifeOperations(deps: SessionDeps, caller: Caller) {
 }
 
 function steeringOperations(deps: SessionDeps, caller: Caller) {
-  const { link } = deps;
-  const visible = (sessionId: string) => getVisibleSession(link, caller, sessionId);
+  const { hosts } = deps;
+  const visible = (sessionId: string) => getVisibleSession(hosts, caller, sessionId);
   const record = createRecord(deps, caller);
   const signal = async (session: Session, request: OperationInput<"session.signal">) => {
-    const done = await (await link.connect()).call("session.signal", request);
+    const done = await hosts.of(request.session_id).call("session.signal", request);
     record("session.signalled", session, { signal: request.signal });
     return done;
   };
@@ -101,7 +100,7 @@ function steeringOperations(deps: SessionDeps, caller: Caller) {
       const session = await visible(input.session_id);
       if (session.kind === "agent") throw notTyped(session);
       const data_b64 = input.data_b64 ?? Buffer.from(input.data ?? "").toString("base64");
-      await typeInto(await link.connect(), caller, { ...input, data: undefined, data_b64 });
+      await typeInto(hosts.of(input.session_id), caller, { ...input, data: undefined, data_b64 });
       const bytes = Buffer.byteLength(data_b64, "base64");
       record("session.wrote", session, { inputs: 1, bytes });
       if (input.takeover === true && session.controller !== null)
@@ -110,7 +109,7 @@ function steeringOperations(deps: SessionDeps, caller: Caller) {
     },
     "session.resize": async (input) => {
       const session = await visible(input.session_id);
-      const done = await (await link.connect()).call("session.resize", input);
+      const done = await hosts.of(input.session_id).call("session.resize", input);
       record("session.resized", session, { cols: input.cols, rows: input.rows });
       return done;
     },
@@ -150,7 +149,7 @@ function createRecord({ audit }: SessionDeps, caller: Caller) {
 
 /** A takeover holds control for as long as this one input takes; then it is free. */
 async function typeInto(
-  host: HostClient,
+  host: SessionHost,
   caller: Caller,
   { data: _, takeover = false, ...request }: OperationInput<"session.input">,
 ): Promise<void> {
@@ -160,16 +159,11 @@ async function typeInto(
   }
   const { session_id } = request;
   const viewer = nameOf(caller);
-  const { attachment, generation } = await host.call("session.attach", {
-    session_id,
-    viewer,
-    role: "controller",
-    takeover,
-  });
+  const attachment = await host.attach({ session_id, viewer, role: "controller", takeover });
   try {
-    await host.call("session.input", { ...request, generation: generation ?? undefined });
+    await host.call("session.input", { ...request, generation: attachment.generation });
   } finally {
-    await host.call("session.detach", { attachment });
+    await attachment.detach();
   }
 }
 

@@ -1,33 +1,32 @@
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
-import type { HostClient } from "#host/socket/client.ts";
-import type { HostLink } from "#session/host-link.ts";
-import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
+import type { SessionHandle, SessionHost, SessionHosts } from "#session/session-host.ts";
 import { type Caller, maySee } from "./caller.ts";
 
 /** The session, if the caller may see it; a foreign one is answered as one that does not exist. */
 export async function getVisibleSession(
-  link: HostLink,
+  hosts: SessionHosts,
   caller: Caller,
   sessionId: string,
 ): Promise<Session> {
-  return await askFor(await link.connect(), caller, sessionId);
+  return await askFor(hosts.of(sessionId), caller, sessionId);
 }
 
 /**
  * The same, to follow it. Nothing is opened for a caller that may not see the session, and none of what is open already
  * is used, so that the time of the refusal tells nothing.
  */
-export async function openVisibleFeed(
-  feeds: SessionFeeds,
+export async function openVisible(
+  hosts: SessionHosts,
   caller: Caller,
   sessionId: string,
-): Promise<SessionFeed> {
-  const open = feeds.find(sessionId);
+): Promise<SessionHandle> {
+  const host = hosts.of(sessionId);
+  const open = host.find(sessionId);
   const isKnown = open !== undefined && maySee(caller, open.workspace_id);
   // A caller that sees every workspace learns nothing from the time.
-  if (!isKnown && caller.workspaces !== "*") await askFor(await feeds.connect(), caller, sessionId);
-  return await feeds.open(sessionId).catch(asOurs(sessionId));
+  if (!isKnown && caller.workspaces !== "*") await askFor(host, caller, sessionId);
+  return await host.open(sessionId).catch(asOurs(sessionId));
 }
 
 /** An id of the right form that no session has. */
@@ -35,13 +34,13 @@ const NOWHERE = "ses_0000000000000000";
 /** The most for each host; beyond it the oldest are asked for once more. */
 const FOREIGN_KEPT = 1000;
 /** The workspaces of sessions that were refused; a session never moves to another. */
-const foreign = new WeakMap<HostClient, Map<string, string>>();
+const foreign = new WeakMap<SessionHost, Map<string, string>>();
 
 /**
  * A host finds a session faster than it finds that there is none. So for one that is known to be foreign it is asked for
  * one that does not exist, and both refusals take the same way at the same cost.
  */
-async function askFor(host: HostClient, caller: Caller, sessionId: string): Promise<Session> {
+async function askFor(host: SessionHost, caller: Caller, sessionId: string): Promise<Session> {
   const known = foreign.get(host) ?? new Map<string, string>();
   foreign.set(host, known);
   const workspace = known.get(sessionId);

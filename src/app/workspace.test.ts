@@ -1,29 +1,27 @@
 import { expect, test } from "vitest";
 import { silentLogger } from "#base/logger.ts";
 import { LOCAL_WORKSPACE, WorkspaceId } from "#contract/ids.ts";
-import { createHostLink } from "#session/host-link.ts";
+import { onlyHost } from "#session/local-host.ts";
+import type { SessionHost, SessionHosts } from "#session/session-host.ts";
 import { openTestStore, type TestStore } from "#store/testing/test-store.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { openTestHost } from "#test/harness/host.ts";
 import { createAudit } from "./audit.ts";
 import { RemovedWorkspaces } from "./live/removed-workspaces.ts";
-import { createPlaces, createWorkspaceOperations, type WorkspaceDeps } from "./workspace.ts";
+import { createPlaces, createWorkspaceOperations } from "./workspace.ts";
 
-const noHost: WorkspaceDeps["link"] = {
-  connect: () => Promise.reject(new Error("nobody should ask the host")),
-};
+const noHost = onlyHost({
+  call: () => Promise.reject(new Error("nobody should ask the host")),
+} as unknown as SessionHost);
 const unknownId = "wsp_0000000000000000";
 
 function openWorkspaces(
   test: TestStore,
-  {
-    link = noHost,
-    scope = "*",
-  }: { link?: WorkspaceDeps["link"]; scope?: "*" | WorkspaceId[] } = {},
+  { hosts = noHost, scope = "*" }: { hosts?: SessionHosts; scope?: "*" | WorkspaceId[] } = {},
 ) {
-  const removedWorkspaces = new RemovedWorkspaces(link, silentLogger);
+  const removedWorkspaces = new RemovedWorkspaces(hosts, silentLogger);
   const audit = createAudit(test.store, test.clock);
-  const deps = { store: test.store, audit, link, removedWorkspaces };
+  const deps = { store: test.store, audit, hosts, removedWorkspaces };
   return createWorkspaceOperations(
     deps,
     createTestCaller({ user_id: "ann", token_id: "tok_ann", workspaces: scope }),
@@ -40,7 +38,7 @@ function actions({ store }: TestStore) {
 test("a workspace is made, listed, read, renamed and removed, and each change is audited", async () => {
   await using host = await openTestHost();
   using test = openTestStore();
-  const operations = openWorkspaces(test, { link: createHostLink(host.client) });
+  const operations = openWorkspaces(test, host);
   const made = await operations["workspace.create"]({ name: "one" });
   const { workspace_id } = made;
   expect(await operations["workspace.get"]({ workspace_id })).toEqual(made);
@@ -117,7 +115,7 @@ test("the local workspace is not removed, without asking the host", async () => 
 test("the tokens that go with a workspace are audited, too", async () => {
   await using host = await openTestHost();
   using test = openTestStore();
-  const operations = openWorkspaces(test, { link: createHostLink(host.client) });
+  const operations = openWorkspaces(test, host);
   const { workspace_id } = await operations["workspace.create"]({ name: "one" });
   const id = WorkspaceId.parse(workspace_id);
   const { token } = test.token({ workspaces: [id] });
@@ -131,7 +129,7 @@ test("the tokens that go with a workspace are audited, too", async () => {
 test("a workspace with a live session stays; one whose sessions have exited goes", async () => {
   await using host = await openTestHost();
   using test = openTestStore();
-  const operations = openWorkspaces(test, { link: createHostLink(host.client) });
+  const operations = openWorkspaces(test, host);
   const { workspace_id } = await operations["workspace.create"]({ name: "one" });
   const labels = { workspace_id };
   const { session_id } = await host.create({ argv: ["sleep", "1000"], labels });

@@ -3,7 +3,7 @@ import { LOCAL_WORKSPACE } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
 import type { Operations } from "#contract/operations.ts";
 import type { Workspace } from "#contract/workspace.ts";
-import type { HostLink } from "#session/host-link.ts";
+import type { SessionHosts } from "#session/session-host.ts";
 import type { Store } from "#store/store.ts";
 import type { Audit } from "./audit.ts";
 import { type Caller, maySee, workspaceNotFound } from "./caller.ts";
@@ -18,13 +18,13 @@ export type WorkspaceOperations = Pick<
 export interface WorkspaceDeps {
   readonly store: Pick<Store, "workspaces">;
   readonly audit: Audit;
-  readonly link: Pick<HostLink, "connect">;
+  readonly hosts: Pick<SessionHosts, "all">;
   /** Absent in the cli without a server, where no request is under way. */
   readonly removedWorkspaces?: Pick<RemovedWorkspaces, "add"> | undefined;
 }
 
 export function createWorkspaceOperations(
-  { store, audit, link, removedWorkspaces }: WorkspaceDeps,
+  { store, audit, hosts, removedWorkspaces }: WorkspaceDeps,
   caller: Caller,
 ): WorkspaceOperations {
   const { workspaces } = store;
@@ -60,7 +60,7 @@ export function createWorkspaceOperations(
     },
     "workspace.delete": async ({ workspace_id }) => {
       getWorkspace(store, caller, workspace_id);
-      if (workspace_id !== LOCAL_WORKSPACE) await refuseWhileLive(link, workspace_id);
+      if (workspace_id !== LOCAL_WORKSPACE) await refuseWhileLive(hosts, workspace_id);
       const removed = workspaces.remove(workspace_id);
       if (removed === undefined) throw workspaceNotFound(workspace_id);
       removedWorkspaces?.add(workspace_id);
@@ -98,10 +98,10 @@ export function getWorkspace(
 }
 
 async function refuseWhileLive(
-  link: Pick<HostLink, "connect">,
+  hosts: Pick<SessionHosts, "all">,
   workspaceId: string,
 ): Promise<void> {
-  const host = await link.connect();
+  const [host] = hosts.all();
   const { sessions } = await host.call("session.list", {
     state: "live",
     labels: { workspace_id: workspaceId },

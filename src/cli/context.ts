@@ -9,16 +9,16 @@ import {
   type SessionOperations,
 } from "#app/session.ts";
 import type { WorkspaceId } from "#contract/ids.ts";
-import { chooseDataDir, type DataDir, locateDataDir } from "#host/data-dir.ts";
+import { chooseDataDir, locateDataDir } from "#host/data-dir.ts";
 import type { HostClient } from "#host/socket/client.ts";
 import { joinHost, openHost } from "#host/start-host.ts";
-import { createHostLink } from "#session/host-link.ts";
+import { createLocalHosts } from "#session/local-host.ts";
+import type { SessionHosts } from "#session/session-host.ts";
 
 /** A command's way to the sessions of this machine: no server, the operations run here. */
 export interface Local extends Disposable {
-  readonly host: HostClient;
+  readonly hosts: SessionHosts;
   readonly operations: SessionOperations;
-  readonly dir: DataDir;
 }
 
 export async function openLocal(places: Places = localPlaces): Promise<Local> {
@@ -33,10 +33,10 @@ export async function findLocal(): Promise<Local | undefined> {
 }
 
 function createLocal(host: HostClient, places: Places): Local {
+  const hosts = createLocalHosts(host, locateDataDir(findDataDir()).sessions);
   return {
-    host,
-    dir: locateDataDir(findDataDir()),
-    operations: createSessionOperations({ link: createHostLink(host), places }, describeCaller()),
+    hosts,
+    operations: createSessionOperations({ hosts, places }, describeCaller()),
     [Symbol.dispose]: () => host[Symbol.dispose](),
   };
 }

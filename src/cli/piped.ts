@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { setTimeout } from "node:timers/promises";
-import { followOutput, openOutput } from "#app/follow-output.ts";
+import { followOutput } from "#app/follow-output.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
@@ -52,15 +52,14 @@ export async function runPiped(
 ): Promise<number> {
   const { session_id } = session;
   const { operations } = local;
-  using watch = await local.host.watch(session_id);
-  using source = openOutput(local.dir.sessions, session_id);
-  const since = options.since ?? source.first();
+  using handle = await local.hosts.of(session_id).open(session_id);
+  const since = options.since ?? handle.output.first();
   const piped: PipedSession = {
     session_id,
-    chunks: (signal) => followOutput(source, watch, { since, until: "exit", signal }),
+    chunks: (signal) => followOutput(handle, { since, until: "exit", signal }),
     interrupt: () => operations["session.interrupt"]({ session_id }),
     input: (said) => operations["session.input"]({ session_id, ...said }),
-    look: async () => watch.session,
+    look: async () => handle.session,
   };
   return await pipe(piped, options);
 }

@@ -210,9 +210,8 @@ function openPorts(options: WorkerOptions, { log, stack, output }: Opening): Age
     home: options.env.HOME ?? homedir(),
     env,
     rename: async (title) => {
-      const { link } = await getDeps();
-      const host = await link.connect();
-      await host.call("session.rename", { session_id, title });
+      const { hosts } = await getDeps();
+      await hosts.of(session_id).call("session.rename", { session_id, title });
     },
   };
 }

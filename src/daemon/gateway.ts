@@ -5,11 +5,11 @@ import { createSecureContext } from "node:tls";
 import { type Gateway, openGateway } from "#app/gateway.ts";
 import { systemClock } from "#base/clock.ts";
 import { isErrno } from "#base/errno.ts";
-import { openFileLogger } from "#base/logger.ts";
+import { type Logger, openFileLogger } from "#base/logger.ts";
 import { findOwnPackage } from "#base/own-package.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
-import { openDataDir } from "#host/data-dir.ts";
+import { type DataDir, openDataDir } from "#host/data-dir.ts";
 import type { HostClient } from "#host/socket/client.ts";
 import { findHost, openHost, type StartOptions } from "#host/start-host.ts";
 import type { AnswerMcp } from "#http/mcp.ts";
@@ -17,6 +17,7 @@ import { createPage } from "#http/page/page.ts";
 import { type HttpServer, type HttpServerOptions, openHttpServer } from "#http/server.ts";
 import type { EndpointDeps } from "#mcp/endpoint.ts";
 import { allowedForNetwork } from "#proc/environment.ts";
+import { LINGER_MS, type LocalHosts, openLocalHosts } from "#session/local-host.ts";
 import { openLocalToken } from "#store/local-token.ts";
 import { openStore } from "#store/store.ts";
 import { Config, readConfig } from "./config.ts";
@@ -62,11 +63,11 @@ export async function openGatewayDaemon(options: GatewayOptions): Promise<Gatewa
   const { secret } = openLocalToken(store, join(dir.path, "token"));
   let isStopping = false;
   const { command, env, version, patience } = options;
+  const hosts = stack.use(openOwnHosts(dir, options, log));
   const gateway = stack.use(
     openGateway({
       store,
-      openHost: () => openOwnHost({ dataDir: dir.path, command, env }),
-      findHost: () => findHost(dir),
+      hosts,
       dataDir: dir.path,
       sessionsFolder: dir.sessions,
       clock: systemClock,
@@ -117,6 +118,17 @@ export async function openGatewayDaemon(options: GatewayOptions): Promise<Gatewa
     createTicket: () => createTicket(gateway, secret),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+function openOwnHosts(dir: DataDir, { command, env }: GatewayOptions, log: Logger): LocalHosts {
+  const clock = systemClock;
+  return openLocalHosts({
+    open: () => openOwnHost({ dataDir: dir.path, command, env }),
+    find: () => findHost(dir),
+    sessionsFolder: dir.sessions,
+    linger: { clock, ms: LINGER_MS },
+    reconnect: { clock, log },
+  });
 }
 
 /** A host that starts makes its data directory; one that was removed while this gateway ran stays removed. */

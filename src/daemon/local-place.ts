@@ -19,8 +19,7 @@ import { openHost } from "#host/start-host.ts";
 import { checkTrust } from "#host/trusted-files.ts";
 import { withoutMarks } from "#proc/environment.ts";
 import { openScreens } from "#screen/screens.ts";
-import { openHostLink } from "#session/host-link.ts";
-import { SessionFeeds } from "#session/session-feeds.ts";
+import { openLocalHosts } from "#session/local-host.ts";
 import { readConfig } from "./config.ts";
 
 export interface LocalPlaceOptions {
@@ -48,31 +47,29 @@ export function openLocalPlace(options: LocalPlaceOptions): LocalPlace {
   checkTrust(dir.path);
   const config = readConfig(join(dir.path, "config.yaml"));
   const clock = systemClock;
-  const link = stack.use(
-    openHostLink(() => openHost({ dataDir: dir.path, command, env }), {
-      connected: () => undefined,
-      gone: () => undefined,
+  const hosts = stack.use(
+    openLocalHosts({
+      open: () => openHost({ dataDir: dir.path, command, env }),
+      sessionsFolder: dir.sessions,
+      // Without a server, an agent that crashed is restarted by the command that looks at it.
+      opened: (handle) => {
+        const look = () => restarts.consider(handle.session);
+        handle.on(look);
+        look();
+      },
     }),
   );
-  const feeds = new SessionFeeds(link, dir.sessions, {
-    // Without a server, an agent that crashed is restarted by the command that looks at it.
-    opened: (watch) => {
-      const look = () => restarts.consider(watch.session);
-      watch.on(look);
-      look();
-    },
-  });
-  const screens = stack.use(openScreens({ sessionsFolder: dir.sessions, feeds, clock }));
+  const screens = stack.use(openScreens({ sessionsFolder: dir.sessions, hosts, clock }));
   const patterns = stack.use(openPatterns());
   const agents = createAgents({
-    ...{ link, feeds, command, clock, dataDir: dir.path, keyEnv: env },
+    ...{ hosts, command, clock, dataDir: dir.path, keyEnv: env },
     parkAfterMs: config.agent_idle_ms,
     // Whoever is here may read whatever he can read.
     teams: { folder: join(dir.path, "teams"), named: config.teams ?? {}, roots: "*" },
   });
   const caller = { ...options.caller, env: withoutMarks(options.caller.env) };
   const restarts = new WorkerRestarts({
-    feeds,
+    hosts,
     agents,
     clock,
     log: silentLogger,
@@ -80,11 +77,11 @@ export function openLocalPlace(options: LocalPlaceOptions): LocalPlace {
   });
   stack.defer(() => restarts.settle());
   const door = createLocalDoor({
-    ...createRuntimeOperations({ link, feeds, agents, places }, caller),
-    ...createOutputOperations({ feeds, clock }, caller),
-    ...createScreenOperations({ feeds, screens }, caller),
-    ...createWaitOperations({ feeds, patterns, clock }, caller),
-    ...createExportOperations({ feeds }, caller),
+    ...createRuntimeOperations({ hosts, agents, places }, caller),
+    ...createOutputOperations({ hosts, clock }, caller),
+    ...createScreenOperations({ hosts, screens }, caller),
+    ...createWaitOperations({ hosts, patterns, clock }, caller),
+    ...createExportOperations({ hosts }, caller),
   });
   return {
     ...door,

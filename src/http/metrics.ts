@@ -55,10 +55,10 @@ function memoryLines(): string[] {
   ];
 }
 
-function feedLines({ feeds }: Gateway): string[] {
+function feedLines({ hosts }: Gateway): string[] {
   return [
     ...metric("reins_feeds", "gauge", "Sessions that somebody follows."),
-    `reins_feeds ${feeds.size}`,
+    `reins_feeds ${hosts.all()[0].followed}`,
   ];
 }
 

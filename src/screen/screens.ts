@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "#base/clock.ts";
 import { locateWorkerFile } from "#base/worker-file.ts";
 import { Fault } from "#contract/fault.ts";
 import type { ScreenState, ScreenText } from "#contract/operations/screen.ts";
-import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
+import type { SessionHandle, SessionHosts } from "#session/session-host.ts";
 import { DrawingProcess } from "./drawing-process.ts";
 import type { ScreenAnswer, ScreenRequest } from "./requests.ts";
 import { WARM_STEP_BYTES, WarmSessions } from "./warm-sessions.ts";
@@ -11,12 +11,12 @@ import { WARM_STEP_BYTES, WarmSessions } from "./warm-sessions.ts";
 /** What stands on the screens of sessions, drawn in a thread of their own from the logs. */
 export interface Screens extends AsyncDisposable {
   /** As it was behind the offset; absent = now. */
-  text(feed: SessionFeed, at?: number): Promise<ScreenText>;
-  state(feed: SessionFeed, at?: number): Promise<ScreenState>;
+  text(handle: SessionHandle, at?: number): Promise<ScreenText>;
+  state(handle: SessionHandle, at?: number): Promise<ScreenState>;
 }
 
 export interface ScreensOptions {
-  readonly feeds: SessionFeeds;
+  readonly hosts: SessionHosts;
   readonly sessionsFolder: string;
   readonly clock?: Clock;
   /** How much a session that was asked for may print before it is drawn without being asked. */
@@ -28,30 +28,30 @@ const PIPE_SIZE = { cols: 80, rows: 24 };
 
 export function openScreens(options: ScreensOptions): Screens {
   const drawing = new DrawingProcess(locateWorkerFile(import.meta.url, "screen-worker"));
-  const describe = (feed: SessionFeed, what: Pick<ScreenRequest, "format" | "at">) =>
-    describeRequest(options.sessionsFolder, feed, what);
+  const describe = (handle: SessionHandle, what: Pick<ScreenRequest, "format" | "at">) =>
+    describeRequest(options.sessionsFolder, handle, what);
   const warm = new WarmSessions({
-    feeds: options.feeds,
+    hosts: options.hosts,
     clock: options.clock ?? systemClock,
     stepBytes: options.warmStepBytes ?? WARM_STEP_BYTES,
-    advance: async (feed) => {
-      const { offset } = await drawing.ask(describe(feed, { format: "none", at: undefined }));
+    advance: async (handle) => {
+      const { offset } = await drawing.ask(describe(handle, { format: "none", at: undefined }));
       return offset;
     },
   });
   const ask = async (
-    feed: SessionFeed,
+    handle: SessionHandle,
     format: "text" | "state",
     at: number | undefined,
   ): Promise<ScreenAnswer> => {
-    const answer = await drawing.ask(describe(feed, { format, at }));
-    if (at === undefined) warm.touch(feed.session, answer.offset);
+    const answer = await drawing.ask(describe(handle, { format, at }));
+    if (at === undefined) warm.touch(handle.session, answer.offset);
     return answer;
   };
   return {
     // The worker answers in the format that it was asked for.
-    text: async (feed, at) => (await ask(feed, "text", at)) as ScreenText,
-    state: async (feed, at) => (await ask(feed, "state", at)) as ScreenState,
+    text: async (handle, at) => (await ask(handle, "text", at)) as ScreenText,
+    state: async (handle, at) => (await ask(handle, "state", at)) as ScreenState,
     [Symbol.asyncDispose]: async () => {
       await drawing[Symbol.asyncDispose]();
       await warm[Symbol.asyncDispose]();
@@ -61,10 +61,10 @@ export function openScreens(options: ScreensOptions): Screens {
 
 function describeRequest(
   sessionsFolder: string,
-  feed: SessionFeed,
+  handle: SessionHandle,
   { format, at }: Pick<ScreenRequest, "format" | "at">,
 ): ScreenRequest {
-  const { session_id, kind, mode, cols, rows } = feed.session;
+  const { session_id, kind, mode, cols, rows } = handle.session;
   if (kind === "agent")
     throw new Fault("unsupported", "an agent has no screen; follow its events instead");
   return {
@@ -73,7 +73,7 @@ function describeRequest(
     format,
     at,
     // A host that has gone tells nothing more; the files may hold more than it told.
-    tail: feed.watch.isClosed ? Math.max(feed.watch.tail, feed.output.tail()) : feed.watch.tail,
+    tail: handle.state === "closed" ? Math.max(handle.tail, handle.output.tail()) : handle.tail,
     sizeAtTail: cols === null || rows === null ? PIPE_SIZE : { cols, rows },
     convertEol: mode === "pipe",
   };

@@ -1,6 +1,6 @@
 import type { Clock } from "#base/clock.ts";
 import { isFinal } from "#contract/ended.ts";
-import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
+import type { SessionHandle, SessionHosts } from "#session/session-host.ts";
 
 /** The log keeps four times as much, so the screen is up to date long before what it needs is evicted. */
 export const WARM_STEP_BYTES = 16 * 1024 * 1024;
@@ -9,11 +9,11 @@ const WARM_MS = 10 * 60 * 1000;
 const WARM_SESSIONS = 64;
 
 export interface WarmDeps {
-  readonly feeds: SessionFeeds;
+  readonly hosts: SessionHosts;
   readonly clock: Clock;
   readonly stepBytes: number;
   /** Draws what has come, and says up to where. */
-  readonly advance: (feed: SessionFeed) => Promise<number>;
+  readonly advance: (handle: SessionHandle) => Promise<number>;
 }
 
 interface Warm {
@@ -36,7 +36,7 @@ export class WarmSessions implements AsyncDisposable {
   }
 
   /** Somebody asked for this session's screen, and it is drawn up to the offset. */
-  touch({ session_id: sessionId, state }: SessionFeed["session"], offset: number): void {
+  touch({ session_id: sessionId, state }: SessionHandle["session"], offset: number): void {
     // Nothing more is printed, so nothing more is evicted.
     if (isFinal({ state })) return;
     const found = this.#warm.get(sessionId);
@@ -64,16 +64,15 @@ export class WarmSessions implements AsyncDisposable {
   }
 
   async #follow(sessionId: string, offset: number, signal: AbortSignal): Promise<void> {
-    const { feeds, stepBytes, advance } = this.#deps;
+    const { hosts, stepBytes, advance } = this.#deps;
     try {
-      using feed = await feeds.open(sessionId);
-      const { watch } = feed;
+      using handle = await hosts.of(sessionId).open(sessionId);
       let drawn = offset;
-      while (!signal.aborted && !watch.isClosed) {
+      while (!signal.aborted && handle.state !== "closed") {
         const due = drawn + stepBytes;
-        await watch.until(({ tail, session }) => tail >= due || isFinal(session), { signal });
-        if (signal.aborted || isFinal(watch.session)) break;
-        drawn = Math.max(await advance(feed), drawn);
+        await handle.until(({ tail, session }) => tail >= due || isFinal(session), { signal });
+        if (signal.aborted || isFinal(handle.session)) break;
+        drawn = Math.max(await advance(handle), drawn);
       }
     } catch {
       // Gone, or too busy to be drawn: the next one who asks hears of it.

@@ -5,8 +5,7 @@ import { createEventOperations } from "#app/read/events.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { StreamItem } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
-import { createHostLink } from "#session/host-link.ts";
-import { SessionFeeds } from "#session/session-feeds.ts";
+import { createLocalHosts } from "#session/local-host.ts";
 import { callerEnvironment, createTestCaller } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";
@@ -27,8 +26,8 @@ function revive(host: TestHost, session_id: string, argv: readonly string[]): Pr
 }
 
 async function follow(host: TestHost, sessionId: string, more: object = {}) {
-  const feeds = new SessionFeeds(createHostLink(host.client), host.sessions);
-  const { "session.events": events } = createEventOperations({ feeds }, createTestCaller());
+  const hosts = createLocalHosts(host.client, host.sessions);
+  const { "session.events": events } = createEventOperations({ hosts }, createTestCaller());
   // The host made the id.
   return await events({ session_id: sessionId as Session["session_id"], ...more });
 }

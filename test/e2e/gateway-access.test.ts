@@ -46,7 +46,7 @@ test("a caller that sees some workspaces gets no counts of all of them", async (
   expect(Object.keys(some.host ?? {}).filter((name) => counted.includes(name))).toEqual([]);
   const countsOf = async (door: Door) =>
     (await (await door.fetch("/metrics")).text()).match(
-      /^reins_(?:requests|sessions |sess.*live |feeds)/gm,
+      /^reins_(?:requests|sessions |sess.*live |hosts)/gm,
     );
   expect(await countsOf(gateway)).not.toBeNull();
   expect(await countsOf(world.ofA.viewer)).toBeNull();

@@ -7,6 +7,7 @@ import { limits } from "#contract/limits.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { connectHost } from "#host/socket/client.ts";
 import { openHttpServer } from "#http/server.ts";
+import { openLocalHosts } from "#session/local-host.ts";
 import { openStore } from "#store/store.ts";
 import { callerEnvironment } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
@@ -30,17 +31,21 @@ test("a client that is there and says nothing keeps control of all its terminals
   const gateway = stack.use(
     openGateway({
       store,
-      openHost: async () => {
-        const client = await connectHost(locateDataDir(dataDir).socket);
-        const call = client.call.bind(client);
-        client.call = (method, params) => {
-          if (method === "session.renew" && params !== undefined && "attachment" in params)
-            renewed.push(params.attachment);
-          return call(method, params);
-        };
-        return client;
-      },
-      findHost: async () => undefined,
+      hosts: stack.use(
+        openLocalHosts({
+          sessionsFolder: host.sessions,
+          open: async () => {
+            const client = await connectHost(locateDataDir(dataDir).socket);
+            const call = client.call.bind(client);
+            client.call = (method, params) => {
+              if (method === "session.renew" && params !== undefined && "attachment" in params)
+                renewed.push(params.attachment);
+              return call(method, params);
+            };
+            return client;
+          },
+        }),
+      ),
       dataDir,
       sessionsFolder: host.sessions,
       clock,

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openOutput } from "#app/follow-output.ts";
+import { openLogFiles } from "#log/log-files.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";
 import { isAlive } from "#test/harness/processes.ts";
@@ -39,7 +39,7 @@ async function openStubborn(host: TestHost) {
     const { tail } = await host.client.call("session.get", { session_id });
     return tail > 0;
   });
-  using source = openOutput(host.sessions, session_id);
+  using source = openLogFiles(join(host.sessions, session_id, "output"));
   const said = source.read(0, { limit: 100, tail: source.tail() });
   const text = said?.kind === "bytes" ? Buffer.from(said.bytes).toString() : "";
   return { session_id, pids: text.trim().split(" ").map(Number) };

@@ -13,10 +13,11 @@ import { createShellOperations } from "#app/shell/shell.ts";
 import { limits } from "#contract/limits.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { connectHost } from "#host/socket/client.ts";
-import { createHostLink, openHostLink } from "#session/host-link.ts";
+import { createLocalHosts, openLocalHosts } from "#session/local-host.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost } from "#test/harness/host.ts";
+import { hostsWith } from "#test/harness/hosts-with.ts";
 import { findProcesses } from "#test/harness/processes.ts";
 import { collect, openShellDeps, openTestShells, type TestShells } from "#test/harness/shells.ts";
 
@@ -25,8 +26,8 @@ const starter = fileURLToPath(new URL("../harness/shell-starter.ts", import.meta
 /** Starts a command and waits until it has printed its first byte. */
 async function startAndSee(shells: TestShells, shell_id: string, command: string) {
   const session = await startRun(shells.deps, createTestCaller(), { shell_id, command });
-  using feed = await shells.deps.feeds.open(session.session_id);
-  await feed.watch.until(({ tail }) => tail > 0);
+  using handle = await shells.deps.hosts.of(session.session_id).open(session.session_id);
+  await handle.until(({ tail }) => tail > 0);
   const follow = (since?: number) =>
     collect(followRun(shells.deps, { shell_id, session_id: session.session_id, since }));
   return { ...session, follow };
@@ -129,8 +130,8 @@ test("a run can be followed again from any offset, also after its end", async ()
   expect(all).toMatchObject({ stdout: "one\nthree\n", stderr: "two\n" });
   await shells.run(shell, "echo other");
   // What the job printed meanwhile is in the session's log, but not the run's.
-  using feed = await shells.deps.feeds.open(run.session_id);
-  await feed.watch.until(({ tail }) => tail >= 19);
+  using handle = await shells.deps.hosts.of(run.session_id).open(run.session_id);
+  await handle.until(({ tail }) => tail >= 19);
   const again = await run.follow(4);
   expect(again).toMatchObject({ stdout: "three\n", stderr: "two\n", exit: all.exit });
   expect((await run.follow(14)).items).toHaveLength(2);
@@ -145,7 +146,7 @@ test("who stops listening does not end the run", async () => {
     { signal: stop.signal },
   );
   for await (const { data } of stream) if (data.type === "stdout") stop.abort();
-  expect(shells.deps.feeds.size).toBe(0);
+  expect(shells.deps.hosts.all()[0].followed).toBe(0);
   const { running_session_id } = await shells.operations["shell.get"]({ shell_id });
   const session_id = running_session_id ?? "";
   await shells.host.client.call("session.input", { session_id, eof: true });
@@ -162,7 +163,7 @@ test("one run at a time, whoever asks", async () => {
   const run = await startAndSee(shells, shell_id, "echo go; read -r");
   const dir = locateDataDir(shells.host.dataDir);
   using client = await connectHost(dir.socket);
-  using other = openShellDeps(dir.path, dir.sessions, createHostLink(client));
+  using other = openShellDeps(dir.path, createLocalHosts(client, dir.sessions));
   const elsewhere = createShellOperations(other, createTestCaller());
   const details = { shell_id, session_id: run.session_id };
   for (const operations of [shells.operations, elsewhere]) {
@@ -189,9 +190,9 @@ test("a start that takes its time is not taken for a dead one by its own process
   await using shells = await openTestShells();
   const shell_id = await shells.create();
   const gate = Promise.withResolvers<void>();
-  const link = { ...shells.deps.link, connect: () => gate.promise.then(() => shells.host.client) };
+  const hosts = hostsWith(shells.deps.hosts, { connect: () => gate.promise });
   const request = { shell_id, command: "echo first" };
-  const first = startRun({ ...shells.deps, link }, createTestCaller(), request);
+  const first = startRun({ ...shells.deps, hosts }, createTestCaller(), request);
   await expect(shells.run(shell_id, "echo second")).rejects.toMatchObject({ code: "busy" });
   gate.resolve();
   const { session_id } = await first;
@@ -247,10 +248,9 @@ test("a starter whose claim is gone when its session is made ends that session",
     const connect = async () => {
       const claim = deps.store.find(shell_id)?.running;
       if (typeof claim === "string") lose(shell_id, claim);
-      return host.client;
     };
-    const link = { ...deps.link, connect };
-    const started = startRun({ ...deps, link }, createTestCaller(), {
+    const hosts = hostsWith(deps.hosts, { connect });
+    const started = startRun({ ...deps, hosts }, createTestCaller(), {
       shell_id,
       command: "read -r",
     });
@@ -366,7 +366,7 @@ test("a run whose host died ends as lost, and the next one starts from the state
   });
   await shells.host.kill("SIGKILL");
   await using next = await openTestHost({ dataDir });
-  using deps = openShellDeps(dataDir, next.sessions, createHostLink(next.client));
+  using deps = openShellDeps(dataDir, next.hosts);
   const { session_id } = run;
   const { exit } = await collect(followRun(deps, { shell_id, session_id }));
   expect(exit).toMatchObject({ exit_code: null, reason: "host_lost", state_saved: false });
@@ -382,8 +382,15 @@ test("who follows while the host is replaced hears the end from the next host", 
   const { socket } = locateDataDir(dataDir);
   const open = () => waitFor("a host answers", () => connectHost(socket).catch(() => undefined));
   const gone = Promise.withResolvers<void>();
-  using link = openHostLink(open, { connected: () => undefined, gone: () => gone.resolve() });
-  using deps = openShellDeps(dataDir, sessions, link);
+  using hosts = openLocalHosts({
+    open: async () => {
+      const client = await open();
+      void client.closed.then(() => gone.resolve());
+      return client;
+    },
+    sessionsFolder: sessions,
+  });
+  using deps = openShellDeps(dataDir, hosts);
   const operations = createShellOperations(deps, createTestCaller());
   const stream = await operations["shell.run"]({ shell_id, command: "echo go; read -r" });
   const seen = Promise.withResolvers<void>();

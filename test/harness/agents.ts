@@ -4,8 +4,7 @@ import { type Agents, createAgents } from "#app/agent/agents.ts";
 import type { AgentDeps } from "#app/agent/visible-agent.ts";
 import type { AuditedAction } from "#app/audit.ts";
 import { type Clock, systemClock } from "#base/clock.ts";
-import { createHostLink } from "#session/host-link.ts";
-import { SessionFeeds } from "#session/session-feeds.ts";
+import { createLocalHosts } from "#session/local-host.ts";
 import { workerPath } from "./agent-worker.ts";
 import { anyPlaces, createTestCaller } from "./caller.ts";
 import { openTestHost, type TestHost } from "./host.ts";
@@ -50,17 +49,16 @@ export async function openTestAgents(setting: AgentSetting = {}): Promise<TestAg
   const host = await openTestHost();
   const audited: AuditedAction[] = [];
   const gateway = (more: AgentSetting = {}): AgentDeps => {
-    const link = createHostLink(host.client);
-    const feeds = new SessionFeeds(link, host.sessions);
+    const hosts = createLocalHosts(host.client, host.sessions);
     const agents = createAgents({
-      ...{ link, feeds, dataDir: host.dataDir },
+      ...{ hosts, dataDir: host.dataDir },
       clock: more.clock ?? systemClock,
       command: more.command ?? [process.execPath, workerPath],
       keyEnv: more.keyEnv ?? {},
       teams: { folder: join(host.dataDir, "teams"), named: {}, roots: "*" },
     });
     const audit = { record: (done: AuditedAction) => void audited.push(done) };
-    return { link, feeds, agents, places: anyPlaces, audit };
+    return { hosts, agents, places: anyPlaces, audit };
   };
   const deps = gateway(setting);
   return {

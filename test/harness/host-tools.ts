@@ -3,8 +3,7 @@ import { createTools } from "#app/tools.ts";
 import { systemClock } from "#base/clock.ts";
 import type { Tools } from "#contract/tools/tools.ts";
 import { openScreens } from "#screen/screens.ts";
-import { createHostLink } from "#session/host-link.ts";
-import { SessionFeeds } from "#session/session-feeds.ts";
+import { createLocalHosts } from "#session/local-host.ts";
 import { anyPlaces, callerEnvironment, createTestCaller } from "./caller.ts";
 import { openTestHost, type TestHost } from "./host.ts";
 import { openTempDir } from "./temp-dir.ts";
@@ -20,13 +19,11 @@ export async function openHostTools(): Promise<HostTools> {
   await using stack = new AsyncDisposableStack();
   const workDir = stack.use(openTempDir()).path;
   const host = stack.use(await openTestHost());
-  const link = createHostLink(host.client);
-  const feeds = new SessionFeeds(link, host.sessions);
+  const hosts = createLocalHosts(host.client, host.sessions);
   const deps = {
-    link,
-    feeds,
+    hosts,
     places: anyPlaces,
-    screens: stack.use(openScreens({ feeds, sessionsFolder: host.sessions })),
+    screens: stack.use(openScreens({ hosts, sessionsFolder: host.sessions })),
     patterns: stack.use(openPatterns()),
     clock: systemClock,
     requireWorkdir: false,

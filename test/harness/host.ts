@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { followOutput, openOutput } from "#app/follow-output.ts";
+import { followOutput } from "#app/follow-output.ts";
 import { createSessionOperations, type SessionOperations } from "#app/session.ts";
 import type { Session } from "#contract/session.ts";
 import { locateDataDir } from "#host/data-dir.ts";
@@ -10,7 +10,8 @@ import { connectHost, type HostClient } from "#host/socket/client.ts";
 import type { HostCreate } from "#host/socket/methods.ts";
 import { joinHost } from "#host/start-host.ts";
 import type { LogChunk } from "#log/log-source.ts";
-import { createHostLink } from "#session/host-link.ts";
+import { createLocalHosts } from "#session/local-host.ts";
+import type { SessionHost, SessionHosts } from "#session/session-host.ts";
 import { anyPlaces, callerEnvironment, createTestCaller } from "./caller.ts";
 import { waitFor } from "./eventually.ts";
 import { binPath } from "./packaged.ts";
@@ -19,6 +20,7 @@ import { openTempDir } from "./temp-dir.ts";
 
 export interface TestHost extends AsyncDisposable {
   readonly client: HostClient;
+  readonly hosts: SessionHosts;
   readonly pid: number;
   readonly dataDir: string;
   readonly sessions: string;
@@ -72,18 +74,17 @@ export async function openTestHost(setting: HostSetting = {}): Promise<TestHost>
   if (ready.ready !== true) throw new Error(`the host did not start: ${line}`);
   const dir = locateDataDir(dataDir);
   const client = stack.use(await connectHost(dir.socket));
+  const hosts = createLocalHosts(client, dir.sessions);
   const owned = stack.move();
   return {
     client,
+    hosts,
     pid: client.hello.pid,
     dataDir,
     sessions: dir.sessions,
-    operations: createSessionOperations(
-      { link: createHostLink(client), places: anyPlaces },
-      createTestCaller(),
-    ),
+    operations: createSessionOperations({ hosts, places: anyPlaces }, createTestCaller()),
     create: (request) => createSession(client, request),
-    output: (sessionId) => readToExit(client, dir.sessions, sessionId),
+    output: (sessionId) => readToExit(hosts.of(sessionId), sessionId),
     async kill(signal) {
       child.kill(signal);
       await exited;
@@ -110,12 +111,10 @@ function createSession(client: HostClient, request: Partial<HostCreate>): Promis
   });
 }
 
-async function readToExit(client: HostClient, folder: string, sessionId: string): Promise<Output> {
-  using watch = await client.watch(sessionId);
-  using source = openOutput(folder, sessionId);
+async function readToExit(host: SessionHost, sessionId: string): Promise<Output> {
+  using handle = await host.open(sessionId);
   const chunks: LogChunk[] = [];
-  for await (const chunk of followOutput(source, watch, { since: 0, until: "exit" }))
-    chunks.push(chunk);
+  for await (const chunk of followOutput(handle, { since: 0, until: "exit" })) chunks.push(chunk);
   const bytes = Buffer.concat(
     chunks.map((chunk) => (chunk.kind === "bytes" ? chunk.bytes : new Uint8Array())),
   );

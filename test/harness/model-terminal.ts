@@ -8,8 +8,7 @@ import { systemClock } from "#base/clock.ts";
 import { sessionTools, terminalTools } from "#contract/tools/terminal-tools.ts";
 import type { ToolOutput, Tools } from "#contract/tools/tools.ts";
 import { openScreens } from "#screen/screens.ts";
-import { createHostLink } from "#session/host-link.ts";
-import { SessionFeeds } from "#session/session-feeds.ts";
+import { createLocalHosts } from "#session/local-host.ts";
 import { anyPlaces, callerEnvironment, createTestCaller } from "./caller.ts";
 import { openTestHost, type TestHost } from "./host.ts";
 import { openTempDir } from "./temp-dir.ts";
@@ -38,13 +37,12 @@ export async function openModelTerminals(): Promise<ModelTerminals> {
   await using stack = new AsyncDisposableStack();
   const workDir = stack.use(openTempDir()).path;
   const host = stack.use(await openTestHost());
-  const link = createHostLink(host.client);
-  const feeds = new SessionFeeds(link, host.sessions);
-  const screens = stack.use(openScreens({ feeds, sessionsFolder: host.sessions }));
+  const hosts = createLocalHosts(host.client, host.sessions);
+  const screens = stack.use(openScreens({ hosts, sessionsFolder: host.sessions }));
   const patterns = stack.use(openPatterns());
   const told: AuditedAction[] = [];
   const audit = { record: (done: AuditedAction) => void told.push(done) };
-  const deps = { link, places: anyPlaces, feeds, screens, patterns, clock: systemClock, audit };
+  const deps = { places: anyPlaces, hosts, screens, patterns, clock: systemClock, audit };
   const env = { ...callerEnvironment(), HOME: workDir };
   const as = (overrides: Partial<Caller>) => {
     const caller = createTestCaller({ work_dir: workDir, env, ...overrides });

@@ -6,8 +6,7 @@ import { systemClock } from "#base/clock.ts";
 import { parseRequest } from "#contract/parse.ts";
 import { processTools } from "#contract/tools/process-tools.ts";
 import type { ToolInput, ToolOptions, ToolOutput } from "#contract/tools/tools.ts";
-import { createHostLink } from "#session/host-link.ts";
-import { SessionFeeds } from "#session/session-feeds.ts";
+import { createLocalHosts } from "#session/local-host.ts";
 import { anyPlaces, createTestCaller } from "./caller.ts";
 import type { TestHost } from "./host.ts";
 
@@ -34,12 +33,10 @@ export interface ToolsSetting {
 /** The process tools in this process, over a real host. */
 export function openTestTools(host: TestHost, setting: ToolsSetting = {}): TestTools & Disposable {
   using stack = new DisposableStack();
-  const link = createHostLink(host.client);
   const patterns = stack.use(openPatterns());
   const tools = createProcessTools(
     {
-      link,
-      feeds: new SessionFeeds(link, host.sessions),
+      hosts: createLocalHosts(host.client, host.sessions),
       patterns,
       clock: systemClock,
       places: anyPlaces,

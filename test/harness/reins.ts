@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { createSessionOperations } from "#app/session.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { findHost } from "#host/start-host.ts";
-import { createHostLink } from "#session/host-link.ts";
+import { createLocalHosts } from "#session/local-host.ts";
 import { anyPlaces, createTestCaller } from "./caller.ts";
 import { waitFor } from "./eventually.ts";
 import { binPath } from "./packaged.ts";
@@ -247,7 +247,7 @@ async function stopHost(home: string): Promise<void> {
 async function listSessions(home: string): Promise<readonly ListedSession[] | undefined> {
   using host = await findHost(locateDataDir(home));
   if (host === undefined) return undefined;
-  const setting = { link: createHostLink(host), places: anyPlaces };
+  const setting = { hosts: createLocalHosts(host, ""), places: anyPlaces };
   const operations = createSessionOperations(setting, createTestCaller());
   const { sessions } = await operations["session.list"]({ limit: LISTED_SESSIONS });
   // Of a session that is not running there is no pid, and no test asks for it.

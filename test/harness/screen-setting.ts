@@ -1,7 +1,6 @@
 import { createScreenOperations } from "#app/read/screen.ts";
 import { openScreens } from "#screen/screens.ts";
-import { createHostLink } from "#session/host-link.ts";
-import { SessionFeeds } from "#session/session-feeds.ts";
+import { createLocalHosts } from "#session/local-host.ts";
 import { createTestCaller } from "./caller.ts";
 import { waitFor } from "./eventually.ts";
 import { openTestHost, type TestHost } from "./host.ts";
@@ -10,14 +9,14 @@ import { openTestHost, type TestHost } from "./host.ts";
 export async function openScreenSetting(options: { readonly warmStepBytes?: number } = {}) {
   await using stack = new AsyncDisposableStack();
   const host = stack.use(await openTestHost());
-  const { feeds, screens, screen, ...rest } = stack.use(openScreensOf(host, options));
+  const { hosts, screens, screen, ...rest } = stack.use(openScreensOf(host, options));
   const owned = stack.move();
   const tail = async (session_id: string) =>
     (await host.operations["session.get"]({ session_id })).tail;
   return {
     ...rest,
     host,
-    feeds,
+    hosts,
     screens,
     screen,
     tail,
@@ -34,11 +33,11 @@ export async function openScreenSetting(options: { readonly warmStepBytes?: numb
 }
 
 export function openScreensOf(host: TestHost, options: { readonly warmStepBytes?: number } = {}) {
-  const feeds = new SessionFeeds(createHostLink(host.client), host.sessions);
-  const screens = openScreens({ feeds, sessionsFolder: host.sessions, ...options });
-  const operations = createScreenOperations({ feeds, screens }, createTestCaller());
+  const hosts = createLocalHosts(host.client, host.sessions);
+  const screens = openScreens({ hosts, sessionsFolder: host.sessions, ...options });
+  const operations = createScreenOperations({ hosts, screens }, createTestCaller());
   return {
-    feeds,
+    hosts,
     screens,
     screen: operations["session.screen"],
     [Symbol.asyncDispose]: () => screens[Symbol.asyncDispose](),

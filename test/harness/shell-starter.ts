@@ -3,14 +3,14 @@
 import { startRun } from "#app/shell/run.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { connectHost } from "#host/socket/client.ts";
-import { createHostLink } from "#session/host-link.ts";
+import { createLocalHosts } from "#session/local-host.ts";
 import { createTestCaller } from "./caller.ts";
 import { openShellDeps } from "./shells.ts";
 
 const [dataDir = "", shell_id = "", command = ""] = process.argv.slice(2);
 const dir = locateDataDir(dataDir);
 using client = await connectHost(dir.socket);
-using deps = openShellDeps(dataDir, dir.sessions, createHostLink(client));
+using deps = openShellDeps(dataDir, createLocalHosts(client, dir.sessions));
 const answer = await startRun(deps, createTestCaller(), { shell_id, command }).then(
   ({ session_id }) => session_id,
   (error: { readonly code?: string }) => error.code,

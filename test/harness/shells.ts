@@ -6,8 +6,7 @@ import { systemClock } from "#base/clock.ts";
 import { silentLogger } from "#base/logger.ts";
 import type { OperationInput, StreamItem } from "#contract/operations.ts";
 import type { ShellEvent } from "#contract/shell.ts";
-import { createHostLink, type HostLink } from "#session/host-link.ts";
-import { SessionFeeds } from "#session/session-feeds.ts";
+import type { SessionHosts } from "#session/session-host.ts";
 import { openStore } from "#store/store.ts";
 import { anyPlaces, createTestCaller } from "./caller.ts";
 import { openTestHost, type TestHost } from "./host.ts";
@@ -37,7 +36,7 @@ export interface TestShells extends AsyncDisposable {
 export async function openTestShells(): Promise<TestShells> {
   await using stack = new AsyncDisposableStack();
   const host = stack.use(await openTestHost());
-  const deps = stack.use(openShellDeps(host.dataDir, host.sessions, createHostLink(host.client)));
+  const deps = stack.use(openShellDeps(host.dataDir, host.hosts));
   const as = (caller: Partial<Caller>) => createShellOperations(deps, createTestCaller(caller));
   const operations = as({});
   const owned = stack.move();
@@ -54,15 +53,10 @@ export async function openTestShells(): Promise<TestShells> {
 }
 
 /** What a gateway on that data directory would have. */
-export function openShellDeps(
-  dataDir: string,
-  sessions: string,
-  link: HostLink,
-): ShellDeps & Disposable {
+export function openShellDeps(dataDir: string, hosts: SessionHosts): ShellDeps & Disposable {
   const store = openStore({ path: join(dataDir, "reins.db"), clock: systemClock });
   return {
-    link,
-    feeds: new SessionFeeds(link, sessions),
+    hosts,
     store: store.shells,
     places: anyPlaces,
     folder: join(dataDir, "shells"),

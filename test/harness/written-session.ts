@@ -7,14 +7,14 @@ import type { SessionState } from "#contract/session-state.ts";
 import type { HostClient } from "#host/socket/client.ts";
 import { Watch } from "#host/socket/watch.ts";
 import { openLogWriter } from "#log/log-writer.ts";
-import { createHostLink } from "#session/host-link.ts";
-import { SessionFeeds } from "#session/session-feeds.ts";
+import { createLocalHosts } from "#session/local-host.ts";
+import type { SessionHosts } from "#session/session-host.ts";
 import { openTempDir } from "./temp-dir.ts";
 
 export const WRITTEN_SESSION = "ses_0123456789abcdef";
 
 export interface WrittenSession extends Disposable {
-  readonly feeds: SessionFeeds;
+  readonly hosts: SessionHosts;
   readonly clock: ManualClock;
   readonly tail: number;
   /** The session's directory, with its logs. */
@@ -36,7 +36,7 @@ export interface WrittenSession extends Disposable {
   leave(): void;
 }
 
-/** A session that the test itself writes: real logs and real feeds, the host's part played by hand. */
+/** A session that the test itself writes: real logs and real handles, the host's part played by hand. */
 export function openWrittenSession(
   overrides: Partial<Session> = {},
   log: { readonly segmentBytes?: number; readonly retainBytes?: number } = {},
@@ -59,14 +59,17 @@ export function openWrittenSession(
   };
   const asked: string[] = [];
   const sought: string[] = [];
-  // All that feeds ask of a host.
+  // All that handles ask of a host.
   const client = {
+    closed: Promise.withResolvers().promise,
     watch: async () => {
       asked.push("watch");
       return watch();
     },
     call: async (name: string, { session_id }: Pick<Session, "session_id">) => {
       asked.push(name);
+      const newest = { ...session, tail: output.tail, events_tail: events.tail };
+      if (name === "session.list") return { sessions: [newest], cursor: null };
       sought.push(session_id);
       if (session_id === session.session_id) return session;
       throw new Fault("session_not_found", "there is no such session");
@@ -78,7 +81,7 @@ export function openWrittenSession(
   };
   const owned = stack.move();
   return {
-    feeds: new SessionFeeds(createHostLink(client), folder),
+    hosts: createLocalHosts(client, folder),
     clock,
     asked,
     sought,

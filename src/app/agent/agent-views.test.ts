@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { SessionFeed } from "#session/session-feeds.ts";
+import type { SessionHandle } from "#session/session-host.ts";
 import { inline, openTestAgents, operationsOf } from "#test/harness/agents.ts";
 import { AgentView } from "./agent-view.ts";
 import { AgentViews } from "./agent-views.ts";
@@ -46,21 +46,21 @@ test("of many sessions the least recently asked for is forgotten, and read again
   await using agents = await openTestAgents();
   const operations = operationsOf(agents.deps);
   const views = new AgentViews({ sessions: 2, bytes: 1 << 20 });
-  const feeds: SessionFeed[] = [];
+  const hosts: SessionHandle[] = [];
   for (let index = 0; index < 3; index += 1) {
     const { session_id } = await operations["agent.create"]({ source: inline });
-    feeds.push(await agents.deps.feeds.open(session_id));
+    hosts.push(await agents.deps.hosts.of(session_id).open(session_id));
   }
   const seen = new Set<AgentView>();
-  for (const feed of feeds) seen.add(await views.read(feed, (view) => view));
+  for (const handle of hosts) seen.add(await views.read(handle, (view) => view));
   expect([views.size, seen.size]).toEqual([2, 3]);
-  const [first] = feeds;
-  if (first === undefined) throw new Error("no feed");
+  const [first] = hosts;
+  if (first === undefined) throw new Error("no handle");
   const again = await views.read(first, (view) => view);
   expect([seen.has(again), again.fold.agent, views.size]).toEqual([false, "root", 2]);
   expect(await views.read(first, (view) => view)).toBe(again);
   const small = new AgentViews({ sessions: 9, bytes: 10 });
   await small.read(first, () => undefined);
   expect(small.size).toBe(0);
-  for (const feed of feeds) feed[Symbol.dispose]();
+  for (const handle of hosts) handle[Symbol.dispose]();
 });

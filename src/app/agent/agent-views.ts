@@ -1,4 +1,4 @@
-import type { SessionFeed } from "#session/session-feeds.ts";
+import type { SessionHandle } from "#session/session-host.ts";
 import { AgentView } from "./agent-view.ts";
 import { readEventLines } from "./event-lines.ts";
 
@@ -31,10 +31,10 @@ export class AgentViews {
   }
 
   /** `use` sees everything up to the tail of this moment, and nothing moves while it looks. */
-  async read<T>(feed: SessionFeed, use: (view: AgentView) => T): Promise<T> {
-    const entry = this.#touch(feed.session.session_id);
+  async read<T>(handle: SessionHandle, use: (view: AgentView) => T): Promise<T> {
+    const entry = this.#touch(handle.session.session_id);
     entry.users += 1;
-    const reading = entry.last.then(() => catchUp(entry.view, feed)).then(() => use(entry.view));
+    const reading = entry.last.then(() => catchUp(entry.view, handle)).then(() => use(entry.view));
     // Whoever comes next waits for it, whatever became of it.
     entry.last = reading.catch(() => undefined);
     try {
@@ -68,8 +68,9 @@ export class AgentViews {
   }
 }
 
-async function catchUp(view: AgentView, { watch, events }: SessionFeed): Promise<void> {
+async function catchUp(view: AgentView, handle: SessionHandle): Promise<void> {
+  const { events } = handle;
   // The files are never behind the news of them, and a line that is half there waits.
-  const to = Math.max(watch.eventsTail, events.tail());
+  const to = Math.max(handle.eventsTail, events.tail());
   for await (const line of readEventLines(events, view.next, to)) view.apply(line);
 }

@@ -129,7 +129,7 @@ test("who stops reading a run does not stop its turn", async () => {
   await expect(operations["agent.run"](say(session_id, "two"))).rejects.toMatchObject({
     code: "busy",
   });
-  await waitFor("the feed is let go", () => agents.deps.feeds.size === 0);
+  await waitFor("the handle is let go", () => agents.deps.hosts.all()[0].followed === 0);
 });
 
 test("a run whose worker is killed ends with the news of that", async () => {
@@ -240,9 +240,9 @@ test("a fork begins with the spec of its source, and its title counts", async ()
     [first.session_id, session_id, 2, "X (fork 1)"],
     [second.session_id, first.session_id, 0, "X (fork 2)"],
   ] as const) {
-    using feed = await agents.deps.feeds.open(fork);
-    expect(feed.session.title).toBe(title);
-    const spec = await agents.agents.views.read(feed, ({ fold }) => fold.spec);
+    using handle = await agents.deps.hosts.of(fork).open(fork);
+    expect(handle.session.title).toBe(title);
+    const spec = await agents.agents.views.read(handle, ({ fold }) => fold.spec);
     expect(spec).toMatchObject({ safety: "strict", forked_from: { session_id: from, at } });
   }
 });
@@ -298,6 +298,6 @@ test("a prompt file that a request names and that is not there is refused before
   );
   // Without a directory there is nowhere to look.
   expect(await operations["team.load"](asked)).toMatchObject({ default_agent: "root" });
-  const host = await agents.deps.link.connect();
+  const [host] = agents.deps.hosts.all();
   expect(await host.call("session.list", {})).toMatchObject({ sessions: [] });
 });

@@ -58,8 +58,8 @@ function lifeOperations(deps: AgentDeps, caller: Caller) {
 function logOperations(deps: AgentDeps, caller: Caller) {
   const read = async <T>(sessionId: string, use: (view: AgentView, session: Session) => T) => {
     using agent = await openVisibleAgent(deps, caller, sessionId);
-    const { session, feed } = agent;
-    return await deps.agents.views.read(feed, (view) => use(view, session));
+    const { session, handle } = agent;
+    return await deps.agents.views.read(handle, (view) => use(view, session));
   };
   return {
     "agent.snapshot": ({ session_id }) =>

@@ -10,7 +10,7 @@ import {
   workerInputs,
 } from "#contract/operations/worker-requests.ts";
 import type { Session } from "#contract/session.ts";
-import type { SessionFeeds } from "#session/session-feeds.ts";
+import type { SessionHosts } from "#session/session-host.ts";
 import { AgentViews } from "./agent-views.ts";
 import type { LaunchDeps } from "./launch.ts";
 import { AgentLives } from "./revive.ts";
@@ -61,14 +61,14 @@ export function createAgents(deps: AgentsDeps): Agents {
 
 /** Ends the turn and keeps the session; false when none ran. A turn that waits for people may have no worker. */
 export async function interruptAgent(
-  { agents, feeds }: { readonly agents: Agents; readonly feeds: SessionFeeds },
+  { agents, hosts }: { readonly agents: Agents; readonly hosts: SessionHosts },
   caller: Caller,
   session: Session,
 ): Promise<boolean> {
   const { session_id } = session;
   if (!isLive(session)) {
-    using feed = await feeds.open(session_id);
-    const activity = await agents.views.read(feed, ({ fold }) => fold.activity);
+    using handle = await hosts.of(session_id).open(session_id);
+    const activity = await agents.views.read(handle, ({ fold }) => fold.activity);
     if (activity === "idle" || !isResumable(session)) return false;
   }
   const { interrupted } = await agents.ask({ session_id, type: "interrupt", input: {} }, caller);

@@ -45,7 +45,7 @@ export async function createAgent(
       input.working_dir === undefined ? undefined : resolve(caller.work_dir, input.working_dir),
   });
   if (parent_session_id !== undefined)
-    await getVisibleSession(deps.link, caller, parent_session_id);
+    await getVisibleSession(deps.hosts, caller, parent_session_id);
   await checkNamedFiles(caller, request.work_dir, input.prompt_files);
   const spec = describeSpec(loaded, input, request.work_dir);
   const session = await startAgent(deps, caller, { request, spec });
@@ -71,7 +71,7 @@ export interface AgentStart {
 
 /** Starts the worker and tells it what it is. When that fails there is nothing left of it. */
 export async function startAgent(
-  { link, agents }: AgentDeps,
+  { hosts, agents }: AgentDeps,
   caller: Caller,
   { request, spec }: AgentStart,
 ): Promise<Session> {
@@ -79,7 +79,7 @@ export async function startAgent(
   const { argv, env } = launch;
   const made_by = randomId("req");
   const labels: Record<string, string> = { ...request.labels, [MAKER_LABEL]: made_by };
-  const host = await link.connect();
+  const host = hosts.place(request);
   const session = await host.call("session.create", { ...request, argv, env, labels });
   const { session_id } = session;
   if (session.kind !== "agent") throw usedBefore(session);

@@ -1,7 +1,7 @@
 import { lines } from "#log/lines.ts";
 import type { LogFiles } from "#log/log-files.ts";
 import { readRange } from "#log/read-range.ts";
-import type { SessionFeed } from "#session/session-feeds.ts";
+import type { SessionHandle } from "#session/session-host.ts";
 
 const CHUNK_BYTES = 64 * 1024;
 
@@ -28,21 +28,22 @@ export async function* readEventLines(
 
 /** What is there and what comes, until the signal, or until its host has gone. */
 export async function* followEventLines(
-  { watch, events }: SessionFeed,
+  handle: SessionHandle,
   from: number,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<EventLine, void, void> {
   const waiting = signal === undefined ? {} : { signal };
+  const { events } = handle;
   let next = from;
   while (signal?.aborted !== true) {
-    const isOver = watch.isClosed;
-    const to = Math.max(watch.eventsTail, isOver ? events.tail() : 0);
+    const isOver = handle.state === "closed";
+    const to = Math.max(handle.eventsTail, isOver ? events.tail() : 0);
     for await (const line of readEventLines(events, next, to)) {
       next = line.end;
       yield line;
     }
     if (isOver) return;
-    await watch.until(({ eventsTail }) => eventsTail > to, waiting);
+    await handle.until(({ eventsTail }) => eventsTail > to, waiting);
   }
 }
 

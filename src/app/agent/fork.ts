@@ -14,8 +14,8 @@ export async function forkAgent(
   { session_id, at }: OperationInput<"agent.fork">,
 ): Promise<Session> {
   using source = await openVisibleAgent(deps, caller, session_id);
-  const { session, feed } = source;
-  const { spec, total } = await deps.agents.views.read(feed, ({ fold }) => ({
+  const { session, handle } = source;
+  const { spec, total } = await deps.agents.views.read(handle, ({ fold }) => ({
     spec: specNow(fold),
     total: fold.transcript({ title: "", from: 0, limit: 1 }).total,
   }));
@@ -25,8 +25,7 @@ export async function forkAgent(
     throw new Fault("invalid_request", `at: the session has ${total} messages, not ${at}`, {
       details: { field: "at", total },
     });
-  const host = await deps.link.connect();
-  const { labels } = await host.call("session.labels", { session_id });
+  const { labels } = await deps.hosts.of(session_id).call("session.labels", { session_id });
   const { workspace_id = session.workspace_id, task_id, issue_id } = labels;
   const forked = await startAgent(deps, caller, {
     request: {
@@ -60,9 +59,12 @@ function specNow({ spec, sessionPermissions, safety, agent, model_overrides }: A
 const FORKED = / \(fork (\d+)\)$/;
 
 /** `X (fork N)`, where N is the next that is free. */
-async function chooseTitle({ link }: AgentDeps, { title, workspace_id }: Session): Promise<string> {
+async function chooseTitle(
+  { hosts }: AgentDeps,
+  { title, workspace_id }: Session,
+): Promise<string> {
   const own = title.replace(FORKED, "");
-  const host = await link.connect();
+  const [host] = hosts.all();
   const { sessions } = await host.call("session.list", {
     kind: "agent",
     labels: { workspace_id },

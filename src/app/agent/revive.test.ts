@@ -17,8 +17,8 @@ async function ended({ host }: TestAgents, session_id: string) {
 }
 
 async function eventsOf(agents: TestAgents, session_id: string) {
-  using feed = await agents.deps.feeds.open(session_id);
-  const bytes = feed.events.read(0, { limit: 1 << 20, tail: feed.events.tail() });
+  using handle = await agents.deps.hosts.of(session_id).open(session_id);
+  const bytes = handle.events.read(0, { limit: 1 << 20, tail: handle.events.tail() });
   if (bytes?.kind !== "bytes") throw new Error("no events");
   const text = Buffer.from(bytes.bytes).toString("utf8");
   return text

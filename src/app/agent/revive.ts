@@ -4,7 +4,7 @@ import { isLive } from "#contract/ended.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
-import type { SessionFeed } from "#session/session-feeds.ts";
+import type { SessionHandle } from "#session/session-host.ts";
 import type { AgentViews } from "./agent-views.ts";
 import { type Launch, type LaunchDeps, planLaunch } from "./launch.ts";
 import { isWorkerEnded, type WorkerLink, type WorkerLinkDeps } from "./worker-link.ts";
@@ -73,15 +73,15 @@ export class AgentLives {
   }
 
   async #ensure(sessionId: string, asker: Asker): Promise<void> {
-    using feed = await this.#deps.feeds.open(sessionId);
+    using handle = await this.#deps.hosts.of(sessionId).open(sessionId);
     for (let look = 0; look < LOOKS; look += 1) {
-      const found = await this.#look(feed, asker);
+      const found = await this.#look(handle, asker);
       if (found === "ready") return;
       if (found === "look again") {
-        await this.#pause(feed);
+        await this.#pause(handle);
         continue;
       }
-      const { launch, unsaid } = await this.#plan(feed, asker);
+      const { launch, unsaid } = await this.#plan(handle, asker);
       const more = unsaid === undefined ? {} : { spec: unsaid };
       await this.#init(sessionId, { keys: { ...launch.keys }, ...more });
       return;
@@ -89,12 +89,12 @@ export class AgentLives {
     throw new Fault("busy", "the agent is being brought back by somebody else; try again");
   }
 
-  async #look(feed: SessionFeed, asker: Asker): Promise<Look> {
-    const { session_id } = feed.session;
-    const host = await this.#deps.link.connect();
+  async #look(handle: SessionHandle, asker: Asker): Promise<Look> {
+    const { session_id } = handle.session;
+    const host = this.#deps.hosts.of(session_id);
     const session = await host.call("session.get", { session_id });
-    if (isLive(session)) return await this.#awaitInit(feed);
-    const { argv, env } = (await this.#plan(feed, asker)).launch;
+    if (isLive(session)) return await this.#awaitInit(handle);
+    const { argv, env } = (await this.#plan(handle, asker)).launch;
     const { umask, open_files } = asker.caller;
     try {
       await host.call("session.revive", { session_id, argv, env, umask, open_files });
@@ -107,19 +107,18 @@ export class AgentLives {
   }
 
   /** Of a worker that runs: until its first line was answered, or nobody seems to send one. */
-  async #awaitInit(feed: SessionFeed): Promise<Look> {
-    const { watch } = feed;
+  async #awaitInit(handle: SessionHandle): Promise<Look> {
     const waited = new AbortController();
     using _timer = this.#deps.clock.timer(INIT_WAIT_MS, () => waited.abort());
-    const { session } = watch;
+    const { session } = handle;
     for (;;) {
-      const seen = watch.eventsTail;
-      const worker = await this.#deps.views.read(feed, (view) => view.worker);
+      const seen = handle.eventsTail;
+      const worker = await this.#deps.views.read(handle, (view) => view.worker);
       if (worker === "ready") return "ready";
       if (worker === "refused" || waited.signal.aborted) return "unbegun";
-      if (watch.isClosed || (watch.session !== session && !isLive(watch.session)))
+      if (handle.state === "closed" || (handle.session !== session && !isLive(handle.session)))
         return "look again";
-      await watch.until(
+      await handle.until(
         ({ eventsTail, session: newest }) =>
           eventsTail > seen || (newest !== session && !isLive(newest)),
         { signal: waited.signal },
@@ -127,22 +126,22 @@ export class AgentLives {
     }
   }
 
-  async #pause({ watch }: SessionFeed): Promise<void> {
+  async #pause(handle: SessionHandle): Promise<void> {
     const waited = new AbortController();
     using _timer = this.#deps.clock.timer(LOOK_MS, () => waited.abort());
-    await watch.changed({ signal: waited.signal });
+    await handle.changed({ signal: waited.signal });
   }
 
   /** By what its log says, or for one that has never begun by what it is asked to be, which it has yet to be told. */
-  async #plan(feed: SessionFeed, asker: Asker): Promise<Planned> {
-    const { spec, model_overrides } = await this.#deps.views.read(feed, ({ fold }) => ({
+  async #plan(handle: SessionHandle, asker: Asker): Promise<Planned> {
+    const { spec, model_overrides } = await this.#deps.views.read(handle, ({ fold }) => ({
       spec: fold.spec,
       model_overrides: { ...fold.spec?.model_overrides, ...fold.model_overrides },
     }));
     const { caller, spec: unsaid } = asker;
     if (spec !== undefined)
       return { launch: planLaunch(this.#deps, caller, { ...spec, model_overrides }) };
-    if (unsaid === undefined) throw neverBegan(feed.session);
+    if (unsaid === undefined) throw neverBegan(handle.session);
     return { launch: planLaunch(this.#deps, caller, unsaid), unsaid };
   }
 
@@ -153,10 +152,10 @@ export class AgentLives {
     try {
       await this.#deps.worker.ask({ session_id, type: "init", input });
     } catch (error) {
-      using feed = await this.#deps.feeds.open(session_id);
+      using handle = await this.#deps.hosts.of(session_id).open(session_id);
       // Two who sent a first line: one of them is enough.
-      if ((await this.#deps.views.read(feed, (view) => view.worker)) === "ready") return;
-      throw isWorkerEnded(error) ? neverAnswered(feed) : error;
+      if ((await this.#deps.views.read(handle, (view) => view.worker)) === "ready") return;
+      throw isWorkerEnded(error) ? neverAnswered(handle) : error;
     }
   }
 }
@@ -168,7 +167,7 @@ function neverBegan({ session_id }: Session): Fault {
 }
 
 /** What it said last says why better than we can; the stack below it is for its log. */
-function neverAnswered({ output, session }: SessionFeed): Fault {
+function neverAnswered({ output, session }: SessionHandle): Fault {
   const tail = output.tail();
   const from = Math.max(output.first(), tail - LAST_WORDS_BYTES);
   const chunk = from < tail ? output.read(from, { limit: LAST_WORDS_BYTES, tail }) : undefined;

@@ -3,7 +3,7 @@ import { isSleeping } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { OperationInput, StreamItem } from "#contract/operations.ts";
-import type { SessionFeed } from "#session/session-feeds.ts";
+import type { SessionHandle } from "#session/session-host.ts";
 import { followEventLines, isReply } from "./event-lines.ts";
 import { type AgentDeps, openVisibleAgent, recordAgent } from "./visible-agent.ts";
 import { noteSent } from "./worker-operations.ts";
@@ -21,10 +21,10 @@ export async function runAgent(
 ): Promise<AsyncIterable<StreamItem<AnyEvent>>> {
   using stack = new DisposableStack();
   const { session_id, ...request } = input;
-  const { session, feed } = stack.use(await openVisibleAgent(deps, caller, session_id));
+  const { session, handle } = stack.use(await openVisibleAgent(deps, caller, session_id));
   await deps.agents.lives.ensure(session_id, caller);
   // Behind the start of this life, and before anything that we cause.
-  const before = await deps.agents.views.read(feed, ({ next }) => next);
+  const before = await deps.agents.views.read(handle, ({ next }) => next);
   const { status, turn_id } = await deps.agents.ask(
     { session_id, type: "messages", input: request, signal },
     caller,
@@ -34,12 +34,12 @@ export async function runAgent(
   if (turn_id === undefined)
     throw new Fault("conflict", "these messages were sent before, and their turn is not known");
   // What was sent before has its turn further up.
-  const { began, answered } = await deps.agents.views.read(feed, (view) => ({
+  const { began, answered } = await deps.agents.views.read(handle, (view) => ({
     began: view.findTurn(turn_id),
     answered: view.next,
   }));
   const from = status === "duplicate" ? (began ?? before) : before;
-  return followTurn(feed, { from, answered, turn_id, signal }, stack.move());
+  return followTurn(handle, { from, answered, turn_id, signal }, stack.move());
 }
 
 interface Following {
@@ -51,13 +51,13 @@ interface Following {
 }
 
 async function* followTurn(
-  feed: SessionFeed,
+  handle: SessionHandle,
   { from, answered, turn_id, signal }: Following,
   owned: DisposableStack,
 ): AsyncGenerator<StreamItem<AnyEvent>, void, void> {
   using _owned = owned;
   let hasBegun = false;
-  for await (const { end, value, text } of followEventLines(feed, from, signal)) {
+  for await (const { end, value, text } of followEventLines(handle, from, signal)) {
     if (value === undefined || isReply(value)) continue;
     // The worker and the host have written it by the same schema.
     const event = value as AnyEvent;

@@ -2,8 +2,7 @@ import type { Clock } from "#base/clock.ts";
 import { pause } from "#base/pause.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
-import type { HostClient } from "#host/socket/client.ts";
-import type { HostLink } from "#session/host-link.ts";
+import type { SessionHost, SessionHosts } from "#session/session-host.ts";
 
 export interface TypedLine {
   readonly id: string;
@@ -22,18 +21,18 @@ const RETRY_MS = 25;
  * of several pieces is typed under control, and who finds control taken tries again.
  */
 export async function typeLine(
-  { link, clock }: { readonly link: HostLink; readonly clock: Clock },
+  { hosts, clock }: { readonly hosts: SessionHosts; readonly clock: Clock },
   line: TypedLine,
 ): Promise<void> {
   const bytes = Buffer.from(line.text);
   if (bytes.length > LINE_BYTES) throw tooLarge();
+  const host = hosts.of(line.session_id);
   for (;;) {
     line.signal.throwIfAborted();
-    const host = await link.connect();
     try {
       await (bytes.length > limits.input_bytes
         ? typePieces(host, line, bytes)
-        : type(host, line, { bytes, input_id: line.id }));
+        : typeAll(host, line, bytes));
       return;
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== "not_controller") throw error;
@@ -42,40 +41,28 @@ export async function typeLine(
   }
 }
 
-interface Piece {
-  readonly bytes: Uint8Array;
-  readonly input_id?: string;
-  readonly generation?: number;
+async function typeAll(host: SessionHost, { session_id, id }: TypedLine, bytes: Buffer) {
+  const data_b64 = bytes.toString("base64");
+  await host.call("session.input", { session_id, data_b64, input_id: id });
 }
 
-async function type(
-  host: HostClient,
-  { session_id }: TypedLine,
-  { bytes, ...rest }: Piece,
-): Promise<void> {
-  const data_b64 = Buffer.from(bytes).toString("base64");
-  await host.call("session.input", { session_id, data_b64, ...rest });
-}
-
-async function typePieces(host: HostClient, line: TypedLine, bytes: Buffer): Promise<void> {
-  const { attachment, generation } = await host.call("session.attach", {
-    session_id: line.session_id,
-    viewer: line.id,
-    role: "controller",
-  });
-  const held = { generation: generation ?? 0 };
+async function typePieces(host: SessionHost, line: TypedLine, bytes: Buffer): Promise<void> {
+  const { session_id, id } = line;
+  const request = { session_id, viewer: id, role: "controller", takeover: false } as const;
+  const attachment = await host.attach(request);
+  const { generation = 0 } = attachment;
   let typed = 0;
   try {
     while (typed < bytes.length) {
       const piece = bytes.subarray(typed, typed + limits.input_bytes);
-      await type(host, line, { bytes: piece, input_id: `${line.id}.${typed}`, ...held });
+      await attachment.type({ bytes: piece, inputId: `${id}.${typed}`, generation });
       typed += piece.length;
     }
   } finally {
     // Half a line must not begin the next one.
     if (typed > 0 && typed < bytes.length)
-      await type(host, line, { bytes: Buffer.from("\n"), ...held }).catch(() => undefined);
-    await host.call("session.detach", { attachment }).catch(() => undefined);
+      await attachment.type({ bytes: Buffer.from("\n"), generation }).catch(() => undefined);
+    await attachment.detach().catch(() => undefined);
   }
 }
 

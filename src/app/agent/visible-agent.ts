@@ -5,13 +5,11 @@ import { getVisibleSession } from "#app/visible-session.ts";
 import { Fault } from "#contract/fault.ts";
 import type { AuditAction } from "#contract/operations/audit.ts";
 import type { Session } from "#contract/session.ts";
-import type { HostLink } from "#session/host-link.ts";
-import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
+import type { SessionHandle, SessionHosts } from "#session/session-host.ts";
 import type { Agents } from "./agents.ts";
 
 export interface AgentDeps {
-  readonly link: HostLink;
-  readonly feeds: SessionFeeds;
+  readonly hosts: SessionHosts;
   readonly places: Places;
   readonly agents: Agents;
   /** Absent where there is nobody else. */
@@ -20,24 +18,24 @@ export interface AgentDeps {
 
 /** The agent session, if the caller may see it. */
 export async function getVisibleAgent(
-  { link }: Pick<AgentDeps, "link">,
+  { hosts }: Pick<AgentDeps, "hosts">,
   caller: Caller,
   sessionId: string,
 ): Promise<Session> {
-  const session = await getVisibleSession(link, caller, sessionId);
+  const session = await getVisibleSession(hosts, caller, sessionId);
   if (session.kind === "agent") return session;
   throw notAnAgent(session);
 }
 
-/** The same for who reads its log: the newest of the session, and its feed. */
+/** The same for who reads its log: the newest of the session, and its handle. */
 export async function openVisibleAgent(
-  deps: Pick<AgentDeps, "link" | "feeds">,
+  deps: Pick<AgentDeps, "hosts">,
   caller: Caller,
   sessionId: string,
-): Promise<Disposable & { readonly session: Session; readonly feed: SessionFeed }> {
+): Promise<Disposable & { readonly session: Session; readonly handle: SessionHandle }> {
   const session = await getVisibleAgent(deps, caller, sessionId);
-  const feed = await deps.feeds.open(sessionId);
-  return { session, feed, [Symbol.dispose]: () => feed[Symbol.dispose]() };
+  const handle = await deps.hosts.of(sessionId).open(sessionId);
+  return { session, handle, [Symbol.dispose]: () => handle[Symbol.dispose]() };
 }
 
 export function recordAgent(

@@ -26,7 +26,7 @@ test("a request is answered by the reply with its id, and nobody reads on afterw
     type: "agent",
     name: "a",
   });
-  await waitFor("the feed is let go", () => agents.deps.feeds.size === 0);
+  await waitFor("the handle is let go", () => agents.deps.hosts.all()[0].followed === 0);
   expect(worker.size).toBe(0);
 });
 
@@ -92,7 +92,7 @@ test("a worker that ends before it answers is said to have ended", async () => {
     expect(result).toMatchObject({
       reason: { code: "already_exited", message: expect.stringContaining("ended") },
     });
-  await waitFor("the feed is let go", () => agents.deps.feeds.size === 0);
+  await waitFor("the handle is let go", () => agents.deps.hosts.all()[0].followed === 0);
 });
 
 test("a worker that does not answer is waited for as long as the limit says, and longer for a summary", async () => {

@@ -9,8 +9,7 @@ import type {
   WorkerReply,
   WorkerRequestType,
 } from "#contract/operations/worker-requests.ts";
-import type { HostLink } from "#session/host-link.ts";
-import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
+import type { SessionHandle, SessionHosts } from "#session/session-host.ts";
 import { type EventLine, followEventLines, isReply } from "./event-lines.ts";
 import { typeLine } from "./type-line.ts";
 
@@ -23,8 +22,7 @@ export interface WorkerRequest<T extends WorkerRequestType> {
 }
 
 export interface WorkerLinkDeps {
-  readonly link: HostLink;
-  readonly feeds: SessionFeeds;
+  readonly hosts: SessionHosts;
   readonly clock: Clock;
 }
 
@@ -41,7 +39,7 @@ interface Waiting {
 }
 
 interface Reader {
-  readonly feed: Promise<SessionFeed>;
+  readonly handle: Promise<SessionHandle>;
   readonly waiting: Map<string, Waiting>;
   readonly idle: AbortController;
   users: number;
@@ -102,9 +100,9 @@ export class WorkerLink {
     using _abort = addAbortListener(line.signal, () => reject(line.signal.reason));
     // Whoever types hears of it first; then nobody may be waiting here yet.
     promise.catch(() => undefined);
-    const feed = await reader.feed;
+    const handle = await reader.handle;
     if (reader.ended !== undefined) throw reader.ended;
-    reader.waiting.set(line.id, { resolve, reject, from: feed.events.tail() });
+    reader.waiting.set(line.id, { resolve, reject, from: handle.events.tail() });
     const typing = reader.typing.then(() => typeLine(this.#deps, line));
     reader.typing = typing.catch(() => undefined);
     await Promise.race([typing, promise]);
@@ -114,7 +112,7 @@ export class WorkerLink {
   #enter(sessionId: string): Reader {
     const known = this.#readers.get(sessionId);
     const reader: Reader = known ?? {
-      feed: this.#deps.feeds.open(sessionId),
+      handle: this.#deps.hosts.of(sessionId).open(sessionId),
       waiting: new Map(),
       idle: new AbortController(),
       users: 0,
@@ -142,8 +140,8 @@ export class WorkerLink {
 
   async #read(sessionId: string, reader: Reader): Promise<void> {
     try {
-      using feed = await reader.feed;
-      const lines = followEventLines(feed, feed.watch.eventsTail, reader.idle.signal);
+      using handle = await reader.handle;
+      const lines = followEventLines(handle, handle.eventsTail, reader.idle.signal);
       for await (const line of lines) hear(reader, line);
       reader.ended = hostGone();
     } catch (error) {

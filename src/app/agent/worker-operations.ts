@@ -54,7 +54,7 @@ const additions: Additions = {
   "agent.model": async (deps, caller, { session_id, model }) => {
     if (model === "") return { keys: {} };
     using agent = await openVisibleAgent(deps, caller, session_id);
-    const spec = await deps.agents.views.read(agent.feed, ({ fold }) => fold.spec);
+    const spec = await deps.agents.views.read(agent.handle, ({ fold }) => fold.spec);
     if (spec === undefined) return { keys: {} };
     const team = loadTeam(spec);
     const names = [keyNamesOf, addressNamesOf].flatMap((find) => find(team, { "*": model }));

@@ -13,11 +13,11 @@ import { createExportOperations } from "./export.ts";
 type Format = NonNullable<OperationInput<"session.export">["format"]>;
 
 function exportAs(
-  { feeds }: WrittenSession,
+  { hosts }: WrittenSession,
   format: Format,
   signal?: AbortSignal,
 ): Promise<Document> {
-  const operations = createExportOperations({ feeds }, createTestCaller());
+  const operations = createExportOperations({ hosts }, createTestCaller());
   return operations["session.export"](
     { session_id: WRITTEN_SESSION, format },
     signal === undefined ? {} : { signal },
@@ -297,18 +297,18 @@ test.each<Format>(["asciicast", "text", "json", "markdown"])(
     const line = `${"x".repeat(1023)}\n`;
     for (let count = 0; count < 16; count += 1) session.print(line.repeat(1024));
     const { body } = await exportAs(session, format);
-    expect(session.feeds.size).toBe(0);
+    expect(session.hosts.all()[0].followed).toBe(0);
     let longest = 0;
     let taken = 0;
     for await (const part of body) {
       longest = Math.max(longest, part.length);
       taken += 1;
-      expect(session.feeds.size).toBe(1);
+      expect(session.hosts.all()[0].followed).toBe(1);
       if (taken === 20) break;
     }
     expect(taken).toBe(20);
     expect(longest).toBeLessThan(1024 * 1024);
-    expect(session.feeds.size).toBe(0);
+    expect(session.hosts.all()[0].followed).toBe(0);
   },
 );
 
@@ -321,5 +321,5 @@ test("whoever leaves ends the document", async () => {
   await parts.next();
   leaving.abort(new Error("left"));
   await expect(parts.next()).rejects.toThrow("left");
-  expect(session.feeds.size).toBe(0);
+  expect(session.hosts.all()[0].followed).toBe(0);
 });

@@ -1,6 +1,6 @@
 import { AgentFold } from "#agent/state/agent-fold.ts";
 import type { Caller } from "#app/caller.ts";
-import { openVisibleFeed } from "#app/visible-session.ts";
+import { openVisible } from "#app/visible-session.ts";
 import type { TranscriptMessage } from "#contract/agent/message.ts";
 import { Fault } from "#contract/fault.ts";
 import { AnyEvent } from "#contract/operations/agent.ts";
@@ -10,7 +10,7 @@ import { type LogLine, lines } from "#log/lines.ts";
 import type { LogFiles } from "#log/log-files.ts";
 import { readRange } from "#log/read-range.ts";
 import { findFirstSize } from "#screen/first-size.ts";
-import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
+import type { SessionHandle, SessionHosts } from "#session/session-host.ts";
 import { writeAsciicast } from "./export-asciicast.ts";
 import { writeJson } from "./export-json.ts";
 import { writeFacts, writeFenced, writeTranscript } from "./export-markdown.ts";
@@ -18,7 +18,7 @@ import { readPieces } from "./export-pieces.ts";
 import { writeText } from "./export-text.ts";
 
 export interface ExportDeps {
-  readonly feeds: SessionFeeds;
+  readonly hosts: SessionHosts;
 }
 
 type Format = NonNullable<OperationInput<"session.export">["format"]>;
@@ -33,7 +33,7 @@ interface Snapshot {
 interface Form {
   readonly media_type: string;
   readonly ending: string;
-  write(feed: SessionFeed, snapshot: Snapshot): AsyncIterable<string>;
+  write(handle: SessionHandle, snapshot: Snapshot): AsyncIterable<string>;
 }
 
 const forms: Readonly<Record<Format, Form>> = {
@@ -56,13 +56,13 @@ const DEFAULT_SIZE = { cols: 80, rows: 24 };
 
 /** Documents are read from the logs while they are sent, up to where the logs ended when they were asked for. */
 export function createExportOperations(
-  { feeds }: ExportDeps,
+  { hosts }: ExportDeps,
   caller: Caller,
 ): Pick<Operations, "session.export"> {
   return {
     "session.export": async ({ session_id, format = "text" }, { signal } = {}) => {
       const form = forms[format];
-      const open = () => openVisibleFeed(feeds, caller, session_id);
+      const open = () => openVisible(hosts, caller, session_id);
       const snapshot = await takeSnapshot(open);
       if (format === "asciicast" && snapshot.session.kind === "agent")
         throw new Fault(
@@ -72,32 +72,32 @@ export function createExportOperations(
       return {
         media_type: form.media_type,
         file_name: `${session_id}.${form.ending}`,
-        body: writeBody(open, (feed) => form.write(feed, snapshot), signal),
+        body: writeBody(open, (handle) => form.write(handle, snapshot), signal),
       };
     },
   };
 }
 
-async function takeSnapshot(open: () => Promise<SessionFeed>): Promise<Snapshot> {
-  using feed = await open();
-  return { session: feed.session, tail: feed.watch.tail, eventsTail: feed.watch.eventsTail };
+async function takeSnapshot(open: () => Promise<SessionHandle>): Promise<Snapshot> {
+  using handle = await open();
+  return { session: handle.session, tail: handle.tail, eventsTail: handle.eventsTail };
 }
 
 /** Opened by the first who reads it: a body that nobody reads holds nothing. */
 async function* writeBody(
-  open: () => Promise<SessionFeed>,
-  write: (feed: SessionFeed) => AsyncIterable<string>,
+  open: () => Promise<SessionHandle>,
+  write: (handle: SessionHandle) => AsyncIterable<string>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<string, void, void> {
-  using feed = await open();
-  for await (const piece of write(feed)) {
+  using handle = await open();
+  for await (const piece of write(handle)) {
     signal?.throwIfAborted();
     if (piece !== "") yield piece;
   }
 }
 
 async function* recording(
-  { output, events }: SessionFeed,
+  { output, events }: SessionHandle,
   { session, tail }: Snapshot,
 ): AsyncGenerator<string, void, void> {
   const header = {
@@ -111,7 +111,7 @@ async function* recording(
 }
 
 async function* json(
-  { output, events }: SessionFeed,
+  { output, events }: SessionHandle,
   { session, tail, eventsTail }: Snapshot,
 ): AsyncGenerator<string, void, void> {
   const transcript =
@@ -121,7 +121,7 @@ async function* json(
 }
 
 async function* markdown(
-  { output, events }: SessionFeed,
+  { output, events }: SessionHandle,
   { session, tail, eventsTail }: Snapshot,
 ): AsyncGenerator<string, void, void> {
   yield writeFacts(session);

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { createSessionOperations } from "#app/session.ts";
 import { SessionId, WorkspaceId } from "#contract/ids.ts";
-import { createHostLink } from "#session/host-link.ts";
 import { anyPlaces, createTestCaller } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";
@@ -9,10 +8,9 @@ import { createGlanceOperations } from "./glances.ts";
 
 const nobody = SessionId.parse("ses_0000000000000000");
 
-function openGlances({ client, sessions }: TestHost, caller = createTestCaller()) {
-  const link = createHostLink(client);
-  const deps = { link, sessionsFolder: sessions, isAsking: () => false };
-  const make = createSessionOperations({ link, places: anyPlaces }, caller)["session.create"];
+function openGlances({ hosts, sessions }: TestHost, caller = createTestCaller()) {
+  const deps = { hosts, sessionsFolder: sessions, isAsking: () => false };
+  const make = createSessionOperations({ hosts, places: anyPlaces }, caller)["session.create"];
   return { make, glance: createGlanceOperations(deps, caller)["session.glances"] };
 }
 

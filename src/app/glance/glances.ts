@@ -5,14 +5,13 @@ import { Fault } from "#contract/fault.ts";
 import type { Glance } from "#contract/operations/session.ts";
 import type { Operations } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
-import type { HostClient } from "#host/socket/client.ts";
 import { openLogFiles } from "#log/log-files.ts";
-import type { HostLink } from "#session/host-link.ts";
+import type { SessionHost, SessionHosts } from "#session/session-host.ts";
 import { readAgentEnd } from "./agent-line.ts";
 import { readOutputLine } from "./output-line.ts";
 
 export interface GlanceDeps {
-  readonly link: HostLink;
+  readonly hosts: SessionHosts;
   readonly sessionsFolder: string;
   /** Whether it is known that an agent asks, where somebody follows all of them. */
   readonly isAsking: (sessionId: string) => boolean;
@@ -25,9 +24,8 @@ export function createGlanceOperations(
 ): Pick<Operations, "session.glances"> {
   return {
     "session.glances": async ({ session_ids }) => {
-      const host = await deps.link.connect();
       const ids = [...new Set(session_ids)];
-      const found = await Promise.all(ids.map((id) => findSession(host, id)));
+      const found = await Promise.all(ids.map((id) => findSession(deps.hosts.of(id), id)));
       const glances: Glance[] = [];
       for (const session of found) {
         if (session === undefined || !maySee(caller, session.workspace_id)) continue;
@@ -38,7 +36,7 @@ export function createGlanceOperations(
   };
 }
 
-async function findSession(host: HostClient, sessionId: string): Promise<Session | undefined> {
+async function findSession(host: SessionHost, sessionId: string): Promise<Session | undefined> {
   try {
     return await host.call("session.get", { session_id: sessionId });
   } catch (error) {

@@ -2,8 +2,6 @@ import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { silentLogger } from "#base/logger.ts";
 import type { Session } from "#contract/session.ts";
-import type { HostClient } from "#host/socket/client.ts";
-import { createHostLink } from "#session/host-link.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { exitedState, openWrittenSession, WRITTEN_SESSION } from "#test/harness/written-session.ts";
 import { AskingAgents } from "./asking-agents.ts";
@@ -15,17 +13,13 @@ const ask = { type: "approval.requested", approval_id: "a" };
 /** A board that the test speaks for, and a host that lists this one session. */
 function openAgents(overrides: Partial<Session>) {
   const written = openWrittenSession(overrides);
-  const { clock, feeds } = written;
+  const { clock, hosts } = written;
   const board = new SessionBoard(clock, silentLogger);
   const describe = async () => {
-    using feed = await feeds.open(WRITTEN_SESSION);
-    return feed.session;
+    using handle = await hosts.of(WRITTEN_SESSION).open(WRITTEN_SESSION);
+    return handle.session;
   };
-  // All that is asked of a host here.
-  const client = {
-    call: async () => ({ sessions: [await describe()], cursor: null }),
-  } as unknown as HostClient;
-  const deps = { link: createHostLink(client), board, feeds, clock, log: silentLogger };
+  const deps = { board, hosts, clock, log: silentLogger };
   const heard: unknown[] = [];
   const following = new AskingAgents(deps).follow(({ event }) =>
     heard.push("needs_answer" in event ? event.needs_answer : event.type),
@@ -39,7 +33,7 @@ test("an agent that the board says runs is followed, although its watch has not 
   using written = opened.written;
   using _following = opened.following;
   const parked = await opened.describe();
-  await waitFor("what is parked to be read and left", () => written.feeds.size === 0);
+  await waitFor("what is parked to be read and left", () => written.hosts.all()[0].followed === 0);
   const session = { ...parked, life: 2, state: { kind: "running" as const } };
   const event = { type: "session.state" as const, at: opened.at, session };
   opened.board.changes.emit({ workspace_id: session.workspace_id, event });

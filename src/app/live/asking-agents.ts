@@ -5,15 +5,13 @@ import { isLive, isResumable } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
-import type { HostLink } from "#session/host-link.ts";
-import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
+import type { SessionHandle, SessionHosts } from "#session/session-host.ts";
 import { QuestionCursor } from "./open-questions.ts";
 import type { BoardChange, SessionBoard } from "./session-board.ts";
 
 export interface AskingAgentsDeps {
-  readonly link: HostLink;
   readonly board: SessionBoard;
-  readonly feeds: SessionFeeds;
+  readonly hosts: SessionHosts;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -99,7 +97,7 @@ export class AskingAgents {
   }
 
   async #list({ stop }: Round): Promise<void> {
-    const host = await this.#deps.link.connect();
+    const [host] = this.#deps.hosts.all();
     for (let cursor: string | undefined; !stop.signal.aborted; ) {
       const page: { readonly sessions: readonly Session[]; readonly cursor: string | null } =
         await host.call("session.list", { kind: "agent", limit: limits.list_most, cursor });
@@ -130,8 +128,8 @@ export class AskingAgents {
     };
     const isBehind = ({ life = 1 }: Session) => (entry.newest.life ?? 1) > life;
     try {
-      using feed = await this.#deps.feeds.open(session_id);
-      await this.#read(feed, { isBehind, leave, signal: stop.signal });
+      using handle = await this.#deps.hosts.of(session_id).open(session_id);
+      await this.#read(handle, { isBehind, leave, signal: stop.signal });
     } catch (error) {
       this.#failed(error);
     } finally {
@@ -140,22 +138,25 @@ export class AskingAgents {
   }
 
   /** Until it does not run any more, and all that it said is read. */
-  async #read(feed: SessionFeed, { isBehind, leave, signal }: Reading): Promise<void> {
-    const { watch, events } = feed;
-    const cursor = this.#cursorOf(feed.session.session_id);
-    await this.#catchUp(() => cursor.read(events, watch.eventsTail, () => signal.throwIfAborted()));
-    while (!signal.aborted && !watch.isClosed) {
+  async #read(handle: SessionHandle, { isBehind, leave, signal }: Reading): Promise<void> {
+    const { events } = handle;
+    const cursor = this.#cursorOf(handle.session.session_id);
+    await this.#catchUp(() =>
+      cursor.read(events, handle.eventsTail, () => signal.throwIfAborted()),
+    );
+    const isOver = () => signal.aborted || handle.state === "closed";
+    while (!isOver()) {
       // The state before the tail: an end that we know of has told its tail before.
-      const { session } = feed;
-      const to = watch.eventsTail;
+      const { session } = handle;
+      const to = handle.eventsTail;
       await cursor.read(events, to);
-      if (signal.aborted || watch.isClosed) return;
+      if (isOver()) return;
       this.#tell(session, cursor.isAsking && (isLive(session) || isResumable(session)));
-      if (!isLive(session) && !isLive(feed.session) && !isBehind(session)) {
+      if (!isLive(session) && !isLive(handle.session) && !isBehind(session)) {
         leave();
         return;
       }
-      await watch.until(({ eventsTail, session: now }) => eventsTail > to || now !== session, {
+      await handle.until(({ eventsTail, session: now }) => eventsTail > to || now !== session, {
         signal,
       });
     }

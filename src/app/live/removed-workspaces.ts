@@ -1,7 +1,7 @@
 import type { Logger } from "#base/logger.ts";
 import { isLive } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
-import type { HostLink } from "#session/host-link.ts";
+import type { SessionHosts } from "#session/session-host.ts";
 
 /** Remembered at most; a request that began before the removal arrives long before so many more are removed. */
 const REMEMBERED = 1000;
@@ -12,11 +12,11 @@ const REMEMBERED = 1000;
  */
 export class RemovedWorkspaces {
   readonly #ids = new Set<string>();
-  readonly #link: Pick<HostLink, "connect">;
+  readonly #hosts: Pick<SessionHosts, "of">;
   readonly #log: Logger;
 
-  constructor(link: Pick<HostLink, "connect">, log: Logger) {
-    this.#link = link;
+  constructor(hosts: Pick<SessionHosts, "of">, log: Logger) {
+    this.#hosts = hosts;
     this.#log = log;
   }
 
@@ -35,7 +35,7 @@ export class RemovedWorkspaces {
   async #close({ session_id, workspace_id }: Session): Promise<void> {
     const detail = `the workspace ${workspace_id} was removed`;
     try {
-      await (await this.#link.connect()).call("session.close", { session_id, detail });
+      await this.#hosts.of(session_id).call("session.close", { session_id, detail });
     } catch (error) {
       this.#log.error("a session of a removed workspace could not be closed", {
         session_id,

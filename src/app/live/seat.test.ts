@@ -18,7 +18,7 @@ async function open() {
     request: { role: "viewer" | "controller"; takeover: boolean },
   ) =>
     openSeat(
-      { host: host.client, caller: createTestCaller({ user_id }), audit },
+      { host: host.hosts.of(session_id), caller: createTestCaller({ user_id }), audit },
       await look(),
       request,
     );

@@ -3,7 +3,7 @@ import type { Caller } from "#app/caller.ts";
 import { nameOf } from "#app/session.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
-import type { HostClient } from "#host/socket/client.ts";
+import type { HostAttachment, SessionHost } from "#session/session-host.ts";
 
 export interface SeatRequest {
   readonly role: "viewer" | "controller";
@@ -11,7 +11,7 @@ export interface SeatRequest {
 }
 
 export interface SeatDeps {
-  readonly host: HostClient;
+  readonly host: SessionHost;
   readonly caller: Caller;
   readonly audit: Audit;
 }
@@ -26,12 +26,9 @@ export async function openSeat(
   if (role === "controller") checkControllable(session);
   const viewer = nameOf(caller);
   const request = { session_id, viewer, role, takeover };
-  const { attachment, generation } = await host.call("session.attach", request);
+  const attachment = await host.attach(request);
   const holder = session.controller?.holder;
-  const seat = new Seat({ host, caller, audit }, session, {
-    attachment,
-    generation: generation ?? undefined,
-  });
+  const seat = new Seat({ host, caller, audit }, session, attachment);
   seat.record("session.attached", { role });
   if (role === "controller" && takeover && holder !== undefined)
     seat.record("session.taken_over", { from: holder });
@@ -53,22 +50,18 @@ export function checkControllable({ kind, session_id }: Session): void {
 export class Seat implements AsyncDisposable {
   readonly #deps: SeatDeps;
   readonly #session: Session;
-  readonly #attachment: number;
+  readonly #attachment: HostAttachment;
   #generation: number | undefined;
   #wrote = { inputs: 0, bytes: 0 };
   /** How often, and the last one. */
   #resized = { times: 0, cols: 0, rows: 0 };
   #isOpen = true;
 
-  constructor(
-    deps: SeatDeps,
-    session: Session,
-    place: { readonly attachment: number; readonly generation: number | undefined },
-  ) {
+  constructor(deps: SeatDeps, session: Session, attachment: HostAttachment) {
     this.#deps = deps;
     this.#session = session;
-    this.#attachment = place.attachment;
-    this.#generation = place.generation;
+    this.#attachment = attachment;
+    this.#generation = attachment.generation;
   }
 
   get generation(): number | undefined {
@@ -81,33 +74,18 @@ export class Seat implements AsyncDisposable {
 
   async type(bytes: Uint8Array, inputId: string | undefined): Promise<void> {
     const generation = this.#hold();
-    const { host } = this.#deps;
-    const typed = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    if (host.canType) await host.type(this.#attachment, typed, inputId);
-    else
-      await host.call("session.input", {
-        session_id: this.#session.session_id,
-        data_b64: typed.toString("base64"),
-        generation,
-        ...(inputId === undefined ? {} : { input_id: inputId }),
-      });
+    await this.#attachment.type({ bytes, inputId, generation });
     this.#wrote = { inputs: this.#wrote.inputs + 1, bytes: this.#wrote.bytes + bytes.byteLength };
   }
 
   async eof(inputId: string | undefined): Promise<void> {
     const generation = this.#hold();
-    await this.#deps.host.call("session.input", {
-      session_id: this.#session.session_id,
-      eof: true,
-      generation,
-      ...(inputId === undefined ? {} : { input_id: inputId }),
-    });
+    await this.#attachment.eof({ inputId, generation });
   }
 
   async resize(cols: number, rows: number): Promise<void> {
     const generation = this.#hold();
-    const { session_id } = this.#session;
-    await this.#deps.host.call("session.resize", { session_id, cols, rows, generation });
+    await this.#attachment.resize({ cols, rows, generation });
     this.#resized = { times: this.#resized.times + 1, cols, rows };
   }
 
@@ -121,25 +99,20 @@ export class Seat implements AsyncDisposable {
   async take(): Promise<number> {
     if (this.#generation !== undefined) return this.#generation;
     checkControllable(this.#session);
-    const taken = await this.#deps.host.call("session.take", {
-      attachment: this.#attachment,
-      takeover: true,
-    });
-    this.#generation = taken.generation;
+    this.#generation = await this.#attachment.take({ takeover: true });
     this.record("session.taken_over", {});
-    return taken.generation;
+    return this.#generation;
   }
 
   async release(): Promise<void> {
     this.#generation = undefined;
-    await this.#deps.host.call("session.release", { attachment: this.#attachment });
+    await this.#attachment.release();
   }
 
   /** Keeps the lease of a client that is there and has nothing to say. */
   async renew(): Promise<void> {
     if (this.#generation === undefined) return;
-    const { held } = await this.#deps.host.call("session.renew", { attachment: this.#attachment });
-    if (!held) this.#generation = undefined;
+    if (!(await this.#attachment.renew())) this.#generation = undefined;
   }
 
   async close(reason: string | undefined): Promise<void> {
@@ -166,7 +139,7 @@ export class Seat implements AsyncDisposable {
     if (this.#wrote.inputs > 0) this.record("session.wrote", this.#wrote);
     if (this.#resized.times > 0) this.record("session.resized", this.#resized);
     this.record("session.detached", {});
-    await this.#deps.host.call("session.detach", { attachment: this.#attachment }).catch(() => {
+    await this.#attachment.detach().catch(() => {
       // The host has gone, and with it everything that was held there.
     });
   }

@@ -5,7 +5,7 @@ import { limits } from "#contract/limits.ts";
 import type { SessionsEvent } from "#contract/operations/reading.ts";
 import type { Session } from "#contract/session.ts";
 import type { RemovalReason } from "#contract/session-state.ts";
-import type { HostClient } from "#host/socket/client.ts";
+import type { SessionHost } from "#session/session-host.ts";
 
 /** What happened to a session, with the workspace that it belongs to. */
 export interface BoardChange {
@@ -45,16 +45,26 @@ export class SessionBoard {
     return this.#known.values();
   }
 
-  /** Follows the sessions of this host from now on. */
-  async follow(host: HostClient): Promise<void> {
-    this.#known = new Map();
-    const isPrimed = Promise.withResolvers<void>();
-    await host.watchAll((sessionId, session, reason) => {
-      void isPrimed.promise.then(() => {
-        if (session === null) this.#remove(sessionId, reason);
-        else this.#change(sessionId, session);
-      });
+  /** Follows the sessions of this host from its next connection on. `isNeeded`: a lost one is opened again. */
+  follow(host: SessionHost, isNeeded = () => false): Disposable {
+    let primed = Promise.resolve();
+    return host.watchAll({
+      isNeeded,
+      connected: () => {
+        primed = this.#list(host);
+      },
+      changed: (sessionId, session, reason) => {
+        void primed.then(() => {
+          if (session === null) this.#remove(sessionId, reason);
+          else this.#change(sessionId, session);
+        });
+      },
     });
+  }
+
+  async #list(host: SessionHost): Promise<void> {
+    const known = new Map<string, Session>();
+    this.#known = known;
     try {
       for (let cursor: string | null | undefined; cursor !== null; ) {
         const page: { readonly sessions: readonly Session[]; readonly cursor: string | null } =
@@ -63,7 +73,7 @@ export class SessionBoard {
             ...(cursor === undefined ? {} : { cursor }),
           });
         for (const session of page.sessions) {
-          this.#known.set(session.session_id, session);
+          known.set(session.session_id, session);
           // It may have ended while this gateway was not there.
           this.#listener?.seen(session);
         }
@@ -73,7 +83,8 @@ export class SessionBoard {
       // The host has gone again; whoever asks next brings another.
       this.#log.warn("sessions could not be listed", { error });
     }
-    isPrimed.resolve();
+    // Another connection was opened meanwhile, and its list is the one that counts.
+    if (this.#known !== known) return;
     this.changes.emit({ workspace_id: undefined, event: { type: "ready", at: this.#now() } });
   }
 

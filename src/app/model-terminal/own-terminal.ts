@@ -1,8 +1,7 @@
 import type { Caller } from "#app/caller.ts";
-import { openVisibleFeed, sessionNotFound } from "#app/visible-session.ts";
+import { openVisible, sessionNotFound } from "#app/visible-session.ts";
 import { Fault } from "#contract/fault.ts";
-import type { HostLink } from "#session/host-link.ts";
-import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
+import type { SessionHandle, SessionHosts } from "#session/session-host.ts";
 
 /** Whom what the caller opens belongs to. */
 export function ownerOf({ process_owner, token_id }: Caller): string | undefined {
@@ -11,20 +10,20 @@ export function ownerOf({ process_owner, token_id }: Caller): string | undefined
 
 /** A terminal, if the caller may know of it; somebody else's is answered as one that does not exist. */
 export async function openOwnTerminal(
-  { link, feeds }: { readonly link: HostLink; readonly feeds: SessionFeeds },
+  { hosts }: { readonly hosts: SessionHosts },
   caller: Caller,
   terminalId: string,
-): Promise<SessionFeed> {
+): Promise<SessionHandle> {
   using stack = new DisposableStack();
-  const feed = stack.use(await openVisibleFeed(feeds, caller, terminalId));
+  const handle = stack.use(await openVisible(hosts, caller, terminalId));
   if (caller.process_owner !== undefined) {
-    const host = await link.connect();
-    const { labels } = await host.call("session.labels", { session_id: terminalId });
+    const request = { session_id: terminalId };
+    const { labels } = await hosts.of(terminalId).call("session.labels", request);
     if (labels.owner !== caller.process_owner) throw sessionNotFound(terminalId);
   }
-  if (feed.session.mode !== "pty") throw noTerminal(terminalId);
+  if (handle.session.mode !== "pty") throw noTerminal(terminalId);
   stack.move();
-  return feed;
+  return handle;
 }
 
 function noTerminal(sessionId: string): Fault {

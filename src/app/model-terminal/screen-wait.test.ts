@@ -12,15 +12,15 @@ async function openWaits() {
   using stack = new DisposableStack();
   const session = stack.use(openWrittenSession());
   const patterns = stack.use(openPatterns());
-  const feed = stack.use(await session.feeds.open(WRITTEN_SESSION));
+  const handle = stack.use(await session.hosts.of(WRITTEN_SESSION).open(WRITTEN_SESSION));
   let drawn = 0;
   const screens: Screens = {
-    text: async ({ output, watch }) => {
+    text: async ({ output }) => {
       drawn += 1;
-      const chunk = output.read(0, { limit: 1000, tail: watch.tail });
+      const chunk = output.read(0, { limit: 1000, tail: handle.tail });
       const line = chunk?.kind === "bytes" ? Buffer.from(chunk.bytes).toString() : "";
       return {
-        ...{ offset: watch.tail, cols: 80, rows: 1, exact: true, title: "", alternate: false },
+        ...{ offset: handle.tail, cols: 80, rows: 1, exact: true, title: "", alternate: false },
         cursor: { row: 0, col: line.length, visible: true },
         lines: [line],
         modes: { application_cursor: false, bracketed_paste: false },
@@ -39,7 +39,7 @@ async function openWaits() {
     async wait(question: ScreenQuestion, timeoutMs = 60_000) {
       using ending = openWaitEnding(session.clock, timeoutMs, undefined);
       const wait = await createScreenWait(deps, question);
-      return await wait({ deps, feed, ending, signal: undefined });
+      return await wait({ deps, handle, ending, signal: undefined });
     },
     [Symbol.dispose]: () => owned.dispose(),
   };

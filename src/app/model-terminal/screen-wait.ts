@@ -7,7 +7,7 @@ import { Fault } from "#contract/fault.ts";
 import type { ScreenText } from "#contract/operations/screen.ts";
 import type { ToolInput } from "#contract/tools/tools.ts";
 import type { Screens } from "#screen/screens.ts";
-import type { SessionFeed } from "#session/session-feeds.ts";
+import type { SessionHandle } from "#session/session-host.ts";
 import { waitForQuiet } from "./quiet.ts";
 import { lookAt, type Sight, toText } from "./terminal-view.ts";
 
@@ -19,7 +19,7 @@ export interface ScreenWaitDeps {
 
 export interface ScreenWait {
   readonly deps: ScreenWaitDeps;
-  readonly feed: SessionFeed;
+  readonly handle: SessionHandle;
   readonly ending: WaitEnding;
   readonly signal: AbortSignal | undefined;
 }
@@ -66,35 +66,34 @@ export async function createScreenWait(
   }
 }
 
-async function waitForIdle({ deps, feed, ending }: ScreenWait, idleMs: number): Promise<Outcome> {
+async function waitForIdle({ deps, handle, ending }: ScreenWait, idleMs: number): Promise<Outcome> {
   const { signal } = ending;
-  const matched = await waitForQuiet({ feed, clock: deps.clock, signal }, idleMs);
-  return { matched, sight: await lookAt(deps.screens, feed) };
+  const matched = await waitForQuiet({ handle, clock: deps.clock, signal }, idleMs);
+  return { matched, sight: await lookAt(deps.screens, handle) };
 }
 
-async function waitForExit({ deps, feed, ending }: ScreenWait): Promise<Outcome> {
-  const { watch } = feed;
-  await watch.until(({ session }) => hasEnded(session), ending);
-  const matched = hasEnded(feed.session);
-  if (!matched && watch.isClosed && !ending.isOver) throw hostGone(feed.session.session_id);
-  return { matched, sight: await lookAt(deps.screens, feed) };
+async function waitForExit({ deps, handle, ending }: ScreenWait): Promise<Outcome> {
+  await handle.until(({ session }) => hasEnded(session), ending);
+  const matched = hasEnded(handle.session);
+  if (!matched && handle.state === "closed" && !ending.isOver)
+    throw hostGone(handle.session.session_id);
+  return { matched, sight: await lookAt(deps.screens, handle) };
 }
 
 /** The screen as it is is always looked at, however short the time; then at each change, but not too often. */
 async function waitForScreen(
-  { deps, feed, ending }: ScreenWait,
+  { deps, handle, ending }: ScreenWait,
   isWanted: Check,
 ): Promise<Outcome> {
-  const { watch } = feed;
   const { signal } = ending;
   for (;;) {
-    const { isClosed, tail: seen } = watch;
+    const { state, tail: seen } = handle;
     const drawn = deps.clock.monotonic();
-    const sight = await lookAt(deps.screens, feed);
+    const sight = await lookAt(deps.screens, handle);
     if (await isWanted(sight.screen)) return { matched: true, sight };
     if (isFinal(sight) || ending.isOver) return { matched: false, sight };
-    if (isClosed) throw hostGone(feed.session.session_id);
-    await watch.until(({ tail, session }) => tail > seen || isFinal(session), { signal });
+    if (state === "closed") throw hostGone(handle.session.session_id);
+    await handle.until(({ tail, session }) => tail > seen || isFinal(session), { signal });
     const left = REDRAW_MS - (deps.clock.monotonic() - drawn);
     if (left > 0) await pause(deps.clock, left, signal);
   }

@@ -3,14 +3,14 @@ import { viewForModel } from "#app/process/model-view.ts";
 import type { Patterns } from "#app/read/patterns.ts";
 import { createWaitOperations, takeSlot } from "#app/read/wait.ts";
 import { createSessionOperations, type SessionDeps } from "#app/session.ts";
-import { openVisibleFeed } from "#app/visible-session.ts";
+import { openVisible } from "#app/visible-session.ts";
 import type { Clock } from "#base/clock.ts";
 import { isLive } from "#contract/ended.ts";
 import { limits } from "#contract/limits.ts";
 import type { ToolInput, Tools } from "#contract/tools/tools.ts";
 import type { HostList } from "#host/socket/methods.ts";
 import type { Screens } from "#screen/screens.ts";
-import type { SessionFeeds } from "#session/session-feeds.ts";
+import type { SessionHosts } from "#session/session-host.ts";
 import { dependsOnModes, encodeLine, type Modes, PLAIN } from "./line-parts.ts";
 import { wanted } from "./screen-wait.ts";
 import { encodeTyped } from "./typed-text.ts";
@@ -22,7 +22,7 @@ export type SessionTools = Pick<
 >;
 
 export interface SessionToolDeps extends SessionDeps {
-  readonly feeds: SessionFeeds;
+  readonly hosts: SessionHosts;
   readonly screens: Screens;
   readonly patterns: Patterns;
   readonly clock: Clock;
@@ -34,40 +34,40 @@ const IDLE_MS = 1000;
 
 /** Every session that the caller may see, whoever opened it. */
 export function createSessionTools(deps: SessionToolDeps, caller: Caller): SessionTools {
-  const { link, feeds, clock } = deps;
+  const { hosts, clock } = deps;
   const operations = {
     ...createSessionOperations(deps, caller),
     ...createWaitOperations(deps, caller),
   };
   return {
     session_list: async ({ running = false, q, limit = SESSIONS_LISTED }) => {
-      const host = await link.connect();
+      const [host] = hosts.all();
       const state = running ? { state: "live" as const } : {};
       const request = { ...state, q, limit, ...scopeOf(caller) };
       const { sessions, total = sessions.length } = await host.call("session.list", request);
       return { sessions: [...sessions], omitted: total - sessions.length };
     },
     session_read: async ({ session_id, since, max_bytes }) => {
-      using feed = await openVisibleFeed(feeds, caller, session_id);
+      using handle = await openVisible(hosts, caller, session_id);
       // The state before the tail: what has ended is read to its end.
-      const { state } = feed.session;
-      const from = since ?? feed.output.first();
+      const { state } = handle.session;
+      const from = since ?? handle.output.first();
       const budget = max_bytes ?? limits.model_output_bytes;
-      const range = { from, to: feed.watch.tail, budget, isOpen: isLive({ state }) };
-      const seen = viewForModel(feed.output, range);
+      const range = { from, to: handle.tail, budget, isOpen: isLive({ state }) };
+      const seen = viewForModel(handle.output, range);
       const omitted_bytes = seen.truncated?.omitted_bytes ?? 0;
       return { output: seen.text, offset: from, next_offset: seen.next, omitted_bytes, state };
     },
     session_send: async (input, { signal } = {}) => {
-      using _slot = takeSlot(feeds);
-      using feed = await openVisibleFeed(feeds, caller, input.session_id);
-      const encode = (modes: Modes) => describeParts(input, feed.session.mode, modes);
+      using _slot = takeSlot(hosts);
+      using handle = await openVisible(hosts, caller, input.session_id);
+      const encode = (modes: Modes) => describeParts(input, handle.session.mode, modes);
       // Refused before anything is typed.
       checkLength(encode(PLAIN));
       const { takeover } = input;
-      const typist = { feed, clock, input: operations["session.input"], takeover, signal };
-      await takeTurn(feed, async () => {
-        const modes = dependsOnModes(encode) ? (await deps.screens.text(feed)).modes : PLAIN;
+      const typist = { handle, clock, input: operations["session.input"], takeover, signal };
+      await takeTurn(handle, async () => {
+        const modes = dependsOnModes(encode) ? (await deps.screens.text(handle)).modes : PLAIN;
         await typeParts(typist, encode(modes));
       });
       return { success: true, message: describeSent(encode(PLAIN)) };

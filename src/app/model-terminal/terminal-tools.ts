@@ -11,7 +11,7 @@ import type { TerminalView } from "#contract/tools/terminal-tools.ts";
 import type { ToolInput, Tools } from "#contract/tools/tools.ts";
 import type { HostCreate } from "#host/socket/methods.ts";
 import type { Screens } from "#screen/screens.ts";
-import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
+import type { SessionHandle, SessionHosts } from "#session/session-host.ts";
 import { encodeKey } from "./keys.ts";
 import { dependsOnModes, encodeLine, type Modes, PLAIN } from "./line-parts.ts";
 import { openOwnTerminal, ownerOf } from "./own-terminal.ts";
@@ -27,7 +27,7 @@ export type TerminalTools = Pick<
 >;
 
 export interface TerminalToolDeps extends SessionDeps {
-  readonly feeds: SessionFeeds;
+  readonly hosts: SessionHosts;
   readonly screens: Screens;
   readonly patterns: Patterns;
   readonly clock: Clock;
@@ -49,50 +49,50 @@ type TypeInput = ToolInput<"terminal_type">;
 
 /** Terminals that models open and drive by what stands on their screens. */
 export function createTerminalTools(deps: TerminalToolDeps, caller: Caller): TerminalTools {
-  const { feeds, screens, clock } = deps;
+  const { hosts, screens, clock } = deps;
   const operations = createSessionOperations(deps, caller);
-  const openFeed = (terminalId: string) => openOwnTerminal(deps, caller, terminalId);
+  const openHandle = (terminalId: string) => openOwnTerminal(deps, caller, terminalId);
   return {
     terminal_open: async (input, { signal, onStarted } = {}) => {
-      using _slot = takeSlot(feeds);
+      using _slot = takeSlot(hosts);
       const terminalId = await start(deps, caller, input);
       onStarted?.(terminalId);
-      using feed = await feeds.open(terminalId);
-      await waitForFirstScreen(deps, feed, signal);
-      return await view(screens, feed, undefined);
+      using handle = await hosts.of(terminalId).open(terminalId);
+      await waitForFirstScreen(deps, handle, signal);
+      return await view(screens, handle, undefined);
     },
     terminal_type: async (input, { signal } = {}) => {
-      using _slot = takeSlot(feeds);
-      using feed = await openFeed(input.terminal_id);
-      checkSince(feed, input.since);
+      using _slot = takeSlot(hosts);
+      using handle = await openHandle(input.terminal_id);
+      checkSince(handle, input.since);
       // Refused before anything is typed.
       checkLength(encodeParts(input, PLAIN));
-      await takeTurn(feed, async () => {
-        const parts = encodeParts(input, await findModes(screens, feed, input));
+      await takeTurn(handle, async () => {
+        const parts = encodeParts(input, await findModes(screens, handle, input));
         const type = (request: Parameters<(typeof operations)["session.input"]>[0]) =>
           operations["session.input"](request).catch(refuseControlled);
-        await typeParts({ feed, clock, input: type, signal }, parts);
+        await typeParts({ handle, clock, input: type, signal }, parts);
       });
-      await settle(deps, feed, { ...input, signal });
-      return await view(screens, feed, input.since);
+      await settle(deps, handle, { ...input, signal });
+      return await view(screens, handle, input.since);
     },
     terminal_screen: async ({ terminal_id, since }) => {
-      using feed = await openFeed(terminal_id);
-      checkSince(feed, since);
-      return await view(screens, feed, since);
+      using handle = await openHandle(terminal_id);
+      checkSince(handle, since);
+      return await view(screens, handle, since);
     },
     terminal_wait: async ({ terminal_id, since, timeout, ...question }, { signal } = {}) => {
       const wait = await createScreenWait(deps, question);
-      using _slot = takeSlot(feeds);
-      using feed = await openFeed(terminal_id);
-      checkSince(feed, since);
+      using _slot = takeSlot(hosts);
+      using handle = await openHandle(terminal_id);
+      checkSince(handle, since);
       using ending = openWaitEnding(clock, bounded(timeout ?? WAIT_LONGEST_MS), signal);
-      const { matched, sight } = await wait({ deps, feed, ending, signal });
+      const { matched, sight } = await wait({ deps, handle, ending, signal });
       ending.throwIfAborted();
-      return { matched, ...(await describeSight(screens, feed, { sight, since })) };
+      return { matched, ...(await describeSight(screens, handle, { sight, since })) };
     },
     terminal_close: async ({ terminal_id }) => {
-      using _feed = await openFeed(terminal_id);
+      using _feed = await openHandle(terminal_id);
       const { state } = await operations["session.close"]({ session_id: terminal_id });
       return { success: true, state };
     },
@@ -101,14 +101,14 @@ export function createTerminalTools(deps: TerminalToolDeps, caller: Caller): Ter
 
 async function view(
   screens: Screens,
-  feed: SessionFeed,
+  handle: SessionHandle,
   since: number | undefined,
 ): Promise<TerminalView> {
-  return await describeSight(screens, feed, { sight: await lookAt(screens, feed), since });
+  return await describeSight(screens, handle, { sight: await lookAt(screens, handle), since });
 }
 
 async function start(
-  { link, places, shell, audit, requireWorkdir = false }: TerminalToolDeps,
+  { hosts, places, shell, audit, requireWorkdir = false }: TerminalToolDeps,
   caller: Caller,
   input: ToolInput<"terminal_open">,
 ): Promise<string> {
@@ -138,7 +138,7 @@ async function start(
       agent: "1",
     },
   };
-  const { session_id } = await (await link.connect()).call("session.create", request);
+  const { session_id } = await hosts.place(request).call("session.create", request);
   const details = { kind: request.kind, work_dir };
   audit?.record({ action: "session.opened", caller, workspace_id, target_id: session_id, details });
   return session_id;
@@ -152,11 +152,11 @@ function noWorkdir(): Fault {
 /** A program that draws itself first and then waits is seen drawn; one that says nothing is not waited for long. */
 async function waitForFirstScreen(
   { clock }: TerminalToolDeps,
-  feed: SessionFeed,
+  handle: SessionHandle,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   using ending = openWaitEnding(clock, OPEN_LONGEST_MS, signal);
-  const listening = { feed, clock, signal: ending.signal };
+  const listening = { handle, clock, signal: ending.signal };
   if (await waitForOutput(listening, { beyond: 0, longestMs: FIRST_OUTPUT_MS }))
     await waitForQuiet(listening, SETTLE_MS);
   ending.throwIfAborted();
@@ -165,13 +165,13 @@ async function waitForFirstScreen(
 /** What never stops to print, as a spinner, is looked at when the time is over. */
 async function settle(
   { clock }: TerminalToolDeps,
-  feed: SessionFeed,
+  handle: SessionHandle,
   input: Pick<TypeInput, "settle" | "timeout"> & { readonly signal: AbortSignal | undefined },
 ): Promise<void> {
   const quietMs = input.settle ?? SETTLE_MS;
   if (quietMs === 0) return;
   using ending = openWaitEnding(clock, bounded(input.timeout ?? TYPE_LONGEST_MS), input.signal);
-  await waitForQuiet({ feed, clock, signal: ending.signal }, quietMs);
+  await waitForQuiet({ handle, clock, signal: ending.signal }, quietMs);
   ending.throwIfAborted();
 }
 
@@ -186,9 +186,13 @@ function encodeParts({ text = "", keys = [], paste = false }: TypeInput, modes: 
 }
 
 /** Drawn only where it makes a difference: Ctrl-C gets through to what prints faster than can be drawn. */
-async function findModes(screens: Screens, feed: SessionFeed, input: TypeInput): Promise<Modes> {
+async function findModes(
+  screens: Screens,
+  handle: SessionHandle,
+  input: TypeInput,
+): Promise<Modes> {
   if (!dependsOnModes((modes) => encodeParts(input, modes))) return PLAIN;
-  return (await screens.text(feed)).modes;
+  return (await screens.text(handle)).modes;
 }
 
 function refuseControlled(error: unknown): never {

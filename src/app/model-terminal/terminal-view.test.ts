@@ -21,27 +21,27 @@ test.each([
 ])("compared with %s, the lines that differ or may differ are told", async (_, before, changed) => {
   using session = openWrittenSession();
   session.print("0123456789");
-  using feed = await session.feeds.open(WRITTEN_SESSION);
+  using handle = await session.hosts.of(WRITTEN_SESSION).open(WRITTEN_SESSION);
   const screens = fakeScreens(before);
-  const sight = await lookAt(screens, feed);
-  const view = await describeSight(screens, feed, { sight, since: 4 });
+  const sight = await lookAt(screens, handle);
+  const view = await describeSight(screens, handle, { sight, since: 4 });
   expect(view).toMatchObject({ screen: "same\nnew", offset: 10, changed });
 });
 
 test("an offset behind the end is refused, the end itself is none", async () => {
   using session = openWrittenSession();
   session.print("0123456789");
-  using feed = await session.feeds.open(WRITTEN_SESSION);
-  checkSince(feed, undefined);
-  checkSince(feed, 10);
-  expect(() => checkSince(feed, 11)).toThrow(
+  using handle = await session.hosts.of(WRITTEN_SESSION).open(WRITTEN_SESSION);
+  checkSince(handle, undefined);
+  checkSince(handle, 10);
+  expect(() => checkSince(handle, 11)).toThrow(
     expect.objectContaining({ code: "offset_out_of_range", details: { tail: 10, first: 0 } }),
   );
 });
 
 test("the state is the one from before the screen was drawn", async () => {
   using session = openWrittenSession();
-  using feed = await session.feeds.open(WRITTEN_SESSION);
+  using handle = await session.hosts.of(WRITTEN_SESSION).open(WRITTEN_SESSION);
   const screens: Screens = {
     ...fakeScreens(NOW),
     text: async () => {
@@ -49,7 +49,7 @@ test("the state is the one from before the screen was drawn", async () => {
       return NOW;
     },
   };
-  expect(await lookAt(screens, feed)).toMatchObject({ state: { kind: "running" } });
+  expect(await lookAt(screens, handle)).toMatchObject({ state: { kind: "running" } });
 });
 
 function screenOf(lines: string[]): ScreenText {

@@ -3,7 +3,7 @@ import type { ScreenText } from "#contract/operations/screen.ts";
 import type { SessionState } from "#contract/session-state.ts";
 import type { TerminalView } from "#contract/tools/terminal-tools.ts";
 import type { Screens } from "#screen/screens.ts";
-import type { SessionFeed } from "#session/session-feeds.ts";
+import type { SessionHandle } from "#session/session-host.ts";
 
 /** The screen, and the state that was known before it was drawn: of one that has ended it is the last screen. */
 export interface Sight {
@@ -11,15 +11,15 @@ export interface Sight {
   readonly state: SessionState;
 }
 
-export async function lookAt(screens: Screens, feed: SessionFeed): Promise<Sight> {
-  const { state } = feed.session;
-  return { state, screen: await screens.text(feed) };
+export async function lookAt(screens: Screens, handle: SessionHandle): Promise<Sight> {
+  const { state } = handle.session;
+  return { state, screen: await screens.text(handle) };
 }
 
 /** What a model is told of a sight, and what changed since an earlier one. */
 export async function describeSight(
   screens: Screens,
-  feed: SessionFeed,
+  handle: SessionHandle,
   { sight, since }: { readonly sight: Sight; readonly since: number | undefined },
 ): Promise<TerminalView> {
   const { screen, state } = sight;
@@ -28,8 +28,8 @@ export async function describeSight(
   const changed =
     since === undefined
       ? {}
-      : { changed: compare(await findEarlier(screens, feed, since), screen) };
-  return { terminal_id: feed.session.session_id, ...view, ...changed };
+      : { changed: compare(await findEarlier(screens, handle, since), screen) };
+  return { terminal_id: handle.session.session_id, ...view, ...changed };
 }
 
 /** Without the blank rows at its end. */
@@ -38,21 +38,21 @@ export function toText({ lines }: Pick<ScreenText, "lines">): string {
 }
 
 /** Said before anything is done: what was typed cannot be taken back for a wrong number beside it. */
-export function checkSince({ watch, output }: SessionFeed, since: number | undefined): void {
-  if (since === undefined || since <= watch.tail) return;
-  const message = `since: there is no offset ${since} in this terminal's output, which ends at ${watch.tail}; pass the offset of an earlier answer`;
+export function checkSince(handle: SessionHandle, since: number | undefined): void {
+  if (since === undefined || since <= handle.tail) return;
+  const message = `since: there is no offset ${since} in this terminal's output, which ends at ${handle.tail}; pass the offset of an earlier answer`;
   throw new Fault("offset_out_of_range", message, {
-    details: { tail: watch.tail, first: output.first() },
+    details: { tail: handle.tail, first: handle.output.first() },
   });
 }
 
 async function findEarlier(
   screens: Screens,
-  feed: SessionFeed,
+  handle: SessionHandle,
   since: number,
 ): Promise<ScreenText | undefined> {
   try {
-    return await screens.text(feed, since);
+    return await screens.text(handle, since);
   } catch (error) {
     // Too far back to be drawn in time; then everything is news.
     if (error instanceof Fault && error.code === "busy") return undefined;

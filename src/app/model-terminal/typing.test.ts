@@ -11,7 +11,7 @@ const key = (bytes: string): Part => ({ kind: "key", bytes });
 
 async function openTyping() {
   const session = openWrittenSession();
-  const feed = await session.feeds.open(WRITTEN_SESSION);
+  const handle = await session.hosts.of(WRITTEN_SESSION).open(WRITTEN_SESSION);
   const typed: string[] = [];
   const input = async ({ data = "" }: { readonly data?: string | undefined }) => {
     typed.push(data);
@@ -19,13 +19,13 @@ async function openTyping() {
   };
   return {
     session,
-    feed,
+    handle,
     typed,
     type: (parts: readonly Part[], signal?: AbortSignal) =>
-      typeParts({ feed, clock: session.clock, input, signal }, parts),
+      typeParts({ handle, clock: session.clock, input, signal }, parts),
     begun: (timers: number) => waitFor("the gap", () => session.clock.timers === timers),
     [Symbol.dispose]() {
-      feed[Symbol.dispose]();
+      handle[Symbol.dispose]();
       session[Symbol.dispose]();
     },
   };
@@ -86,12 +86,12 @@ test("who is cancelled types no more", async () => {
 
 test("a refusal in the middle says how much was typed", async () => {
   using typing = await openTyping();
-  const { feed, session } = typing;
+  const { handle, session } = typing;
   const input = async ({ data }: { readonly data?: string | undefined }) => {
     if (data === "b") throw new Fault("not_controller", "no", { details: { holder: "ann" } });
     return {};
   };
-  const done = typeParts({ feed, clock: session.clock, input }, [text("a"), key("b"), key("c")]);
+  const done = typeParts({ handle, clock: session.clock, input }, [text("a"), key("b"), key("c")]);
   const refused = expect(done).rejects.toMatchObject({
     code: "not_controller",
     message: "no (1 of 3 parts were typed before)",
@@ -106,13 +106,13 @@ test("turns follow each other, also behind one that fails", async () => {
   using typing = await openTyping();
   const order: string[] = [];
   const first = Promise.withResolvers<void>();
-  const one = takeTurn(typing.feed, async () => {
+  const one = takeTurn(typing.handle, async () => {
     await first.promise;
     order.push("one");
     throw new Error("failed");
   });
-  const two = takeTurn(typing.feed, async () => void order.push("two"));
-  const three = takeTurn(typing.feed, async () => void order.push("three"));
+  const two = takeTurn(typing.handle, async () => void order.push("two"));
+  const three = takeTurn(typing.handle, async () => void order.push("three"));
   first.resolve();
   await expect(one).rejects.toThrow("failed");
   await Promise.all([two, three]);

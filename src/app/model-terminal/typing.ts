@@ -3,8 +3,7 @@ import type { Clock } from "#base/clock.ts";
 import { pause } from "#base/pause.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
-import type { Watch } from "#host/socket/watch.ts";
-import type { SessionFeed } from "#session/session-feeds.ts";
+import type { LogReader, SessionHandle } from "#session/session-host.ts";
 import { waitForOutput, waitForQuiet } from "./quiet.ts";
 
 /**
@@ -16,7 +15,7 @@ export type Part =
   | { readonly kind: "key"; readonly bytes: string };
 
 export interface Typist {
-  readonly feed: SessionFeed;
+  readonly handle: SessionHandle;
   readonly clock: Clock;
   readonly input: SessionOperations["session.input"];
   readonly takeover?: boolean | undefined;
@@ -37,13 +36,13 @@ const TEXT_GAP: Gap = { longestMs: 250, quietMs: 30 };
 const KEY_GAP: Gap = { longestMs: 40, quietMs: 10 };
 
 /** One types at a time: parts of two calls in each other would be neither's. */
-const turns = new WeakMap<Watch, Promise<void>>();
+const turns = new WeakMap<LogReader, Promise<void>>();
 
 /** Runs alone among those who type into this session. */
-export async function takeTurn<T>({ watch }: SessionFeed, run: () => Promise<T>): Promise<T> {
-  const before = turns.get(watch);
+export async function takeTurn<T>({ output }: SessionHandle, run: () => Promise<T>): Promise<T> {
+  const before = turns.get(output);
   const { promise, resolve } = Promise.withResolvers<void>();
-  turns.set(watch, promise);
+  turns.set(output, promise);
   try {
     await before;
     return await run();
@@ -60,17 +59,17 @@ export function checkLength(parts: readonly Part[]): void {
 }
 
 export async function typeParts(typist: Typist, parts: readonly Part[]): Promise<void> {
-  const { feed, input, takeover = false, clock, signal = new AbortController().signal } = typist;
-  const { session_id } = feed.session;
+  const { handle, input, takeover = false, clock, signal = new AbortController().signal } = typist;
+  const { session_id } = handle.session;
   await typeBy(
     {
-      tail: () => feed.watch.tail,
+      tail: () => handle.tail,
       input: (data) => input({ session_id, data, ...(takeover ? { takeover } : {}) }),
       pause: (ms) => pause(clock, ms, signal),
       settle: async (tail, { longestMs, quietMs }) => {
         const over = new AbortController();
         using _timer = clock.timer(longestMs, () => over.abort());
-        const listening = { feed, clock, signal: AbortSignal.any([signal, over.signal]) };
+        const listening = { handle, clock, signal: AbortSignal.any([signal, over.signal]) };
         if (await waitForOutput(listening, { beyond: tail, longestMs }))
           await waitForQuiet(listening, quietMs);
       },

@@ -50,8 +50,7 @@ export async function execute(
   const isBackground = input.run_in_background === true || plan.isBackground || wait_ms === 0;
   const request = describeProcess(deps, caller, { input, plan, isBackground });
   signal?.throwIfAborted();
-  const host = await deps.link.connect();
-  const session = await host.call("session.create", request);
+  const session = await deps.hosts.place(request).call("session.create", request);
   const { kind, work_dir } = session;
   recordAction(deps, caller, {
     action: "session.opened",
@@ -80,11 +79,11 @@ async function follow(
     signal?.throwIfAborted();
     problem = asFault(error).message;
   }
-  using feed = await deps.feeds.open(session_id);
-  const draft = readProcess(feed, { clock: deps.clock });
+  using handle = await deps.hosts.of(session_id).open(session_id);
+  const draft = readProcess(handle, { clock: deps.clock });
   const notes = [...draft.notes, ...describeHabits(run)];
   if (!draft.running) {
-    const mayHaveLeft = run.plan.leavesChildren || isHeld(feed.session);
+    const mayHaveLeft = run.plan.leavesChildren || isHeld(handle.session);
     const left = mayHaveLeft ? await countTree(deps, session_id) : 0;
     return describeEnd({ ...draft, notes }, session_id, left);
   }
@@ -107,9 +106,8 @@ function isHeld({ state }: Session): boolean {
   return state.kind === "exited" && !state.final;
 }
 
-async function countTree({ link }: ProcessDeps, session_id: string): Promise<number> {
-  const host = await link.connect();
-  return (await host.call("session.tree", { session_id })).processes;
+async function countTree({ hosts }: ProcessDeps, session_id: string): Promise<number> {
+  return (await hosts.of(session_id).call("session.tree", { session_id })).processes;
 }
 
 /** The exit code is the shell's own, whatever it has left behind. */

@@ -25,10 +25,9 @@ export async function typeInto(
     );
   if (!isLive(session)) return HAS_EXITED;
   const bytes = Buffer.from(keys);
-  const host = await deps.link.connect();
   const request = { session_id: process_id, data_b64: bytes.toString("base64"), eof };
   try {
-    await host.call("session.input", request);
+    await deps.hosts.of(process_id).call("session.input", request);
   } catch (error) {
     if (error instanceof Fault && error.code === "already_exited") return HAS_EXITED;
     throw error;

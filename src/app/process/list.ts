@@ -5,8 +5,8 @@ import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
 import type { ProcessEntry } from "#contract/tools/process.ts";
 import type { ToolInput, ToolOutput } from "#contract/tools/tools.ts";
-import type { HostClient } from "#host/socket/client.ts";
 import type { HostList } from "#host/socket/methods.ts";
+import type { SessionHost } from "#session/session-host.ts";
 import { PROCESS_LABEL, type ProcessDeps } from "./visible-process.ts";
 
 interface Listed {
@@ -16,11 +16,11 @@ interface Listed {
 
 /** The newest first. What has exited is listed with what it has left running. */
 export async function listProcesses(
-  { link }: ProcessDeps,
+  { hosts }: ProcessDeps,
   caller: Caller,
   { running }: ToolInput<"process_list">,
 ): Promise<ToolOutput<"process_list">> {
-  const host = await link.connect();
+  const [host] = hosts.all();
   const states = running === undefined ? [undefined] : running ? LIVE : ENDED;
   const asked = ["foreground", "background"].flatMap((how) =>
     states.map(async (state) => {
@@ -62,7 +62,7 @@ function placeOf({ session }: Listed): string {
 }
 
 async function describeEntry(
-  host: HostClient,
+  host: SessionHost,
   { session, background }: Listed,
 ): Promise<ProcessEntry | undefined> {
   const { session_id, state } = session;

@@ -22,9 +22,9 @@ export async function readOutput(
 ): Promise<ProcessRead> {
   const { process_id, since, max_bytes } = input;
   const wanted = chooseWait(input);
-  using feed = await openVisibleProcess(deps, caller, process_id);
+  using handle = await openVisibleProcess(deps, caller, process_id);
   // Refused before the wait, with what would have been right.
-  if (since !== undefined) feed.output.read(since, { limit: 1, tail: feed.watch.tail });
+  if (since !== undefined) handle.output.read(since, { limit: 1, tail: handle.tail });
   if (wanted.pattern !== undefined) await deps.patterns.create(wanted.pattern);
   const heard =
     wanted.timeout_ms === 0 && wanted.for !== "regex"

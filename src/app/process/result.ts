@@ -3,7 +3,7 @@ import { asFault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import type { SessionState } from "#contract/session-state.ts";
 import type { ProcessRead, ProcessResult } from "#contract/tools/process.ts";
-import type { SessionFeed } from "#session/session-feeds.ts";
+import type { SessionHandle } from "#session/session-host.ts";
 import { type ModelView, viewForModel } from "./model-view.ts";
 
 export interface ReadRequest {
@@ -21,12 +21,12 @@ export interface Draft extends ProcessRead {
 export const STILL_RUNNING = "process is still running";
 
 /** What a process has printed and how it stands. One that has exited has said all that it said itself. */
-export function readProcess(feed: SessionFeed, request: ReadRequest): Draft {
+export function readProcess(handle: SessionHandle, request: ReadRequest): Draft {
   // The state before the tail: an exit that we know of has told its tail before.
-  const { session } = feed;
+  const { session } = handle;
   const { since = 0 } = request;
   const state = describeState(session.state);
-  const view = readView(feed, { ...request, since, to: feed.watch.tail, isOpen: state.running });
+  const view = readView(handle, { ...request, since, to: handle.tail, isOpen: state.running });
   const lost = view.lost_bytes;
   return {
     ...state,
@@ -94,7 +94,7 @@ interface ViewRequest extends Pick<ReadRequest, "max_bytes"> {
 }
 
 /** Output that cannot be read must not hide what became of the process. */
-function readView({ output }: SessionFeed, { since, to, max_bytes, isOpen }: ViewRequest): View {
+function readView({ output }: SessionHandle, { since, to, max_bytes, isOpen }: ViewRequest): View {
   try {
     const budget = max_bytes === undefined ? {} : { budget: max_bytes };
     return { ...viewForModel(output, { from: since, to, isOpen, ...budget }), errors: [] };

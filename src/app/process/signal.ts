@@ -8,7 +8,7 @@ import { limits } from "#contract/limits.ts";
 import type { SignalName } from "#contract/signals.ts";
 import type { SignalResult, ToolSignal } from "#contract/tools/process.ts";
 import type { ToolInput } from "#contract/tools/tools.ts";
-import type { SessionFeed } from "#session/session-feeds.ts";
+import type { SessionHandle } from "#session/session-host.ts";
 import { openVisibleProcess, type ProcessDeps, recordAction } from "./visible-process.ts";
 
 export const systemNames: Readonly<Record<ToolSignal, SignalName>> = {
@@ -35,18 +35,18 @@ export async function signalProcess(
   }: { readonly input: ToolInput<"process_signal">; readonly signal: AbortSignal | undefined },
 ): Promise<SignalResult> {
   const { process_id, escalate_after } = input;
-  using feed = await openVisibleProcess(deps, caller, process_id);
+  using handle = await openVisibleProcess(deps, caller, process_id);
   const name = systemNames[input.signal];
   const tree = openTree(deps, process_id);
   const reached = await tree.send(name);
   if (reached === 0) return { success: true, message: "already exited", signal_used: null };
-  const { session } = feed;
+  const { session } = handle;
   recordAction(deps, caller, { action: "session.signalled", session, details: { signal: name } });
   const sent = `${name} was sent to ${reached} ${reached === 1 ? "process" : "processes"}`;
   if (escalate_after === undefined) return { success: true, message: sent, signal_used: name };
   using patience = openWaitEnding(deps.clock, escalate_after, signal);
   if (await isGone(tree, patience)) {
-    await untilReaped(deps, feed, signal);
+    await untilReaped(deps, handle, signal);
     return ended(name);
   }
   recordAction(deps, caller, {
@@ -55,18 +55,18 @@ export async function signalProcess(
     details: { signal: "SIGKILL" },
   });
   const result = await kill(tree, { deps, signal, name });
-  if (result.success) await untilReaped(deps, feed, signal);
+  if (result.success) await untilReaped(deps, handle, signal);
   return result;
 }
 
 /** Dead is not yet exited: who hears that it has ended must not find it running. */
 async function untilReaped(
   { clock }: ProcessDeps,
-  { watch }: SessionFeed,
+  handle: SessionHandle,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   using ending = openWaitEnding(clock, limits.tree_kill_ms, signal);
-  await watch.until(({ session }) => !isLive(session), ending);
+  await handle.until(({ session }) => !isLive(session), ending);
 }
 
 interface Tree {
@@ -75,17 +75,16 @@ interface Tree {
   count(): Promise<number>;
 }
 
-function openTree({ link, clock }: ProcessDeps, session_id: string): Tree {
+function openTree({ hosts, clock }: ProcessDeps, session_id: string): Tree {
+  const host = hosts.of(session_id);
   return {
     clock,
     send: async (signal) => {
-      const host = await link.connect();
       const request = { session_id, signal, scope: "tree" } as const;
       const { signalled } = await host.call("session.signal", request).catch(nobody);
       return signalled;
     },
     count: async () => {
-      const host = await link.connect();
       return (await host.call("session.tree", { session_id })).processes;
     },
   };

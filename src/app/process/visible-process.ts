@@ -2,17 +2,15 @@ import type { Audit } from "#app/audit.ts";
 import type { Caller } from "#app/caller.ts";
 import type { Patterns } from "#app/read/patterns.ts";
 import type { Places } from "#app/session.ts";
-import { openVisibleFeed } from "#app/visible-session.ts";
+import { openVisible } from "#app/visible-session.ts";
 import type { Clock } from "#base/clock.ts";
 import { Fault } from "#contract/fault.ts";
 import type { AuditAction } from "#contract/operations/audit.ts";
 import type { Session } from "#contract/session.ts";
-import type { HostLink } from "#session/host-link.ts";
-import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
+import type { SessionHandle, SessionHosts } from "#session/session-host.ts";
 
 export interface ProcessDeps {
-  readonly link: HostLink;
-  readonly feeds: SessionFeeds;
+  readonly hosts: SessionHosts;
   readonly patterns: Patterns;
   readonly clock: Clock;
   readonly places: Pick<Places, "hasWorkspace">;
@@ -33,22 +31,22 @@ export const PROCESS_LABEL = "process";
 
 /** The process, if the caller may know of it; all that he may not see sounds like what does not exist. */
 export async function openVisibleProcess(
-  { feeds, link }: Pick<ProcessDeps, "feeds" | "link">,
+  { hosts }: Pick<ProcessDeps, "hosts">,
   caller: Caller,
   processId: string,
-): Promise<SessionFeed> {
+): Promise<SessionHandle> {
   using stack = new DisposableStack();
-  const feed = stack.use(await openVisibleFeed(feeds, caller, processId).catch(asOurs(processId)));
-  if (feed.session.kind === "agent") throw processNotFound(processId);
+  const handle = stack.use(await openVisible(hosts, caller, processId).catch(asOurs(processId)));
+  if (handle.session.kind === "agent") throw processNotFound(processId);
   if (caller.process_owner !== undefined) {
-    const host = await link.connect();
-    const { labels } = await host
+    const { labels } = await hosts
+      .of(processId)
       .call("session.labels", { session_id: processId })
       .catch(asOurs(processId));
     if (labels.owner !== caller.process_owner) throw processNotFound(processId);
   }
   stack.move();
-  return feed;
+  return handle;
 }
 
 function processNotFound(processId: string): Fault {

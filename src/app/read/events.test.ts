@@ -40,7 +40,7 @@ test("an offset that is no event's id is refused before the first item, and hold
   session.note({ type: "session.title", title: "a" });
   for (const since of [1, 5, 9999])
     await expect(follow(session, { since })).rejects.toMatchObject({ code: "offset_out_of_range" });
-  expect(session.feeds.size).toBe(0);
+  expect(session.hosts.all()[0].followed).toBe(0);
 });
 
 test("who follows hears what comes, until he leaves or the host goes", async () => {
@@ -53,7 +53,7 @@ test("who follows hears what comes, until he leaves or the host goes", async () 
   const second = items.next();
   leaving.abort();
   expect(await second).toMatchObject({ done: true });
-  expect(session.feeds.size).toBe(0);
+  expect(session.hosts.all()[0].followed).toBe(0);
   const others = (await follow(session, { since: "tail" }))[Symbol.asyncIterator]();
   const last = others.next();
   session.leave();
@@ -90,7 +90,7 @@ test("the events of an agent that may go on do not end with it; they end when it
   session.enter(closed);
   expect((await last).value).toMatchObject({ data: { state: { reason: "user_requested" } } });
   expect(await items.next()).toMatchObject({ done: true });
-  expect(session.feeds.size).toBe(0);
+  expect(session.hosts.all()[0].followed).toBe(0);
 });
 
 test("what is closed for good is followed until nobody holds it, and ends without another event", async () => {

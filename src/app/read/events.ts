@@ -1,26 +1,26 @@
 import { isReply, readEventLines } from "#app/agent/event-lines.ts";
 import type { Caller } from "#app/caller.ts";
-import { openVisibleFeed } from "#app/visible-session.ts";
+import { openVisible } from "#app/visible-session.ts";
 import { isFinal, isResumable } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { Operations, StreamItem } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
-import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
+import type { SessionHandle, SessionHosts } from "#session/session-host.ts";
 
 const NEWLINE = 0x0a;
 
 export function createEventOperations(
-  { feeds }: { readonly feeds: SessionFeeds },
+  { hosts }: { readonly hosts: SessionHosts },
   caller: Caller,
 ): Pick<Operations, "session.events"> {
   return {
     "session.events": async ({ session_id, since, follow = true }, { signal } = {}) => {
       using stack = new DisposableStack();
-      const feed = stack.use(await openVisibleFeed(feeds, caller, session_id));
-      const from = since === "tail" ? feed.watch.eventsTail : (since ?? 0);
-      checkBoundary(feed, from);
-      return followEvents(feed, { from, follow, signal }, stack.move());
+      const handle = stack.use(await openVisible(hosts, caller, session_id));
+      const from = since === "tail" ? handle.eventsTail : (since ?? 0);
+      checkBoundary(handle, from);
+      return followEvents(handle, { from, follow, signal }, stack.move());
     },
   };
 }
@@ -36,16 +36,17 @@ interface Following {
  * session is removed, or when it is an agent that was closed for good: one that may go on is followed into its next life.
  */
 async function* followEvents(
-  { watch, events }: SessionFeed,
+  handle: SessionHandle,
   { from, follow, signal }: Following,
   owned: DisposableStack,
 ): AsyncGenerator<StreamItem<AnyEvent>, void, void> {
   using _owned = owned;
   const waiting = signal === undefined ? {} : { signal };
+  const { events } = handle;
   let next = from;
   while (signal?.aborted !== true) {
-    const isOver = !follow || watch.isClosed || isClosedForGood(watch.session);
-    const to = Math.max(watch.eventsTail, isOver ? events.tail() : 0);
+    const isOver = !follow || handle.state === "closed" || isClosedForGood(handle.session);
+    const to = Math.max(handle.eventsTail, isOver ? events.tail() : 0);
     for await (const { end, value, text } of readEventLines(events, next, to)) {
       next = end;
       if (value === undefined || isReply(value)) continue;
@@ -53,7 +54,7 @@ async function* followEvents(
       yield { id: end, data: value as AnyEvent, text };
     }
     if (isOver) return;
-    await watch.until(
+    await handle.until(
       ({ eventsTail, session }) => eventsTail > to || isClosedForGood(session),
       waiting,
     );
@@ -65,7 +66,7 @@ function isClosedForGood(session: Session): boolean {
 }
 
 /** An event's id is the offset behind its line; from anywhere else half a line would be read. */
-function checkBoundary({ events }: SessionFeed, from: number): void {
+function checkBoundary({ events }: SessionHandle, from: number): void {
   const tail = events.tail();
   const before = from === 0 || from > tail ? undefined : events.read(from - 1, { limit: 1, tail });
   if (from === 0 || (before?.kind === "bytes" && before.bytes[0] === NEWLINE)) return;

@@ -128,5 +128,5 @@ test("an offset behind the end is refused before anybody waits", async () => {
   const refused = expect.objectContaining({ code: "offset_out_of_range" });
   await expect(read(session, { since: 4 })).rejects.toEqual(refused);
   await expect(read(session, { since: 4, wait_ms: 1000 })).rejects.toEqual(refused);
-  expect([session.clock.timers, session.feeds.size]).toEqual([0, 0]);
+  expect([session.clock.timers, session.hosts.all()[0].followed]).toEqual([0, 0]);
 });

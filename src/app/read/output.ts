@@ -1,17 +1,17 @@
 import { setImmediate } from "node:timers/promises";
 import type { Caller } from "#app/caller.ts";
-import { openVisibleFeed } from "#app/visible-session.ts";
+import { openVisible } from "#app/visible-session.ts";
 import type { Clock } from "#base/clock.ts";
 import { channels } from "#contract/channels.ts";
 import { isFinal } from "#contract/ended.ts";
 import { limits } from "#contract/limits.ts";
 import type { OutputRange } from "#contract/operations/reading.ts";
 import type { OperationInput, Operations } from "#contract/operations.ts";
-import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
+import type { SessionHandle, SessionHosts } from "#session/session-host.ts";
 import { borrow } from "./range-buffers.ts";
 
 export interface OutputDeps {
-  readonly feeds: SessionFeeds;
+  readonly hosts: SessionHosts;
   readonly clock: Clock;
 }
 
@@ -19,26 +19,26 @@ export interface OutputDeps {
 const TURN_BYTES = 1024 * 1024;
 
 export function createOutputOperations(
-  { feeds, clock }: OutputDeps,
+  { hosts, clock }: OutputDeps,
   caller: Caller,
 ): Pick<Operations, "session.output"> {
   return {
     "session.output": async (input, { signal } = {}) => {
-      using feed = await openVisibleFeed(feeds, caller, input.session_id);
-      const since = resolveSince(feed, input.since);
+      using handle = await openVisible(hosts, caller, input.session_id);
+      const since = resolveSince(handle, input.since);
       if (input.wait_ms !== undefined && input.wait_ms > 0)
-        await waitForMore(feed, since, { clock, ms: input.wait_ms, signal });
-      return await readRange(feed, since, input);
+        await waitForMore(handle, since, { clock, ms: input.wait_ms, signal });
+      return await readRange(handle, since, input);
     },
   };
 }
 
 /** `tail` is the end as it is now; absent is the first byte that is kept. Throws for what lies behind the end. */
-export function resolveSince(feed: SessionFeed, since: number | "tail" | undefined): number {
-  if (since === undefined) return feed.output.first();
-  if (since === "tail") return feed.watch.tail;
+export function resolveSince(handle: SessionHandle, since: number | "tail" | undefined): number {
+  if (since === undefined) return handle.output.first();
+  if (since === "tail") return handle.tail;
   // The files may be ahead of what the host has told us.
-  if (since > feed.watch.tail) feed.output.read(since, { limit: 1 });
+  if (since > handle.tail) handle.output.read(since, { limit: 1 });
   return since;
 }
 
@@ -49,25 +49,25 @@ interface Patience {
 }
 
 async function waitForMore(
-  { watch }: SessionFeed,
+  handle: SessionHandle,
   since: number,
   { clock, ms, signal }: Patience,
 ): Promise<void> {
   const limit = new AbortController();
   using _timer = clock.timer(ms, () => limit.abort());
   const either = signal === undefined ? limit.signal : AbortSignal.any([limit.signal, signal]);
-  await watch.until(({ tail, session }) => tail > since || isFinal(session), { signal: either });
+  await handle.until(({ tail, session }) => tail > since || isFinal(session), { signal: either });
 }
 
 async function readRange(
-  feed: SessionFeed,
+  handle: SessionHandle,
   since: number,
   { limit = limits.output_range_default_bytes, channel }: OperationInput<"session.output">,
 ): Promise<OutputRange> {
-  const { output, watch, session } = feed;
+  const { output, session } = handle;
   // The state before the tail: what is final now has no byte behind the tail that we read next.
   const hasEnded = isFinal(session);
-  const tail = hasEnded ? Math.max(watch.tail, output.tail()) : watch.tail;
+  const tail = hasEnded ? Math.max(handle.tail, output.tail()) : handle.tail;
   const gap = findGap(output, since, tail);
   const offset = gap?.to ?? since;
   const into = borrow(Math.max(1, Math.min(limit, tail - offset)));
@@ -80,7 +80,7 @@ async function readRange(
 }
 
 /** What was asked for begins in bytes that are no longer kept. */
-function findGap(output: SessionFeed["output"], since: number, tail: number): OutputRange["gap"] {
+function findGap(output: SessionHandle["output"], since: number, tail: number): OutputRange["gap"] {
   const first = output.read(since, { limit: 1, tail });
   return first?.kind === "gap" ? { from: first.from, to: first.to } : null;
 }
@@ -94,7 +94,7 @@ interface Wanted {
 
 /** Up to the end of the buffer, of the output, or to the next gap. */
 async function fill(
-  output: SessionFeed["output"],
+  output: SessionHandle["output"],
   into: Buffer,
   { offset, tail, wanted }: Wanted,
 ): Promise<{ readonly next: number; readonly filled: number }> {

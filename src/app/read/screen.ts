@@ -1,22 +1,22 @@
 import type { Caller } from "#app/caller.ts";
-import { openVisibleFeed } from "#app/visible-session.ts";
+import { openVisible } from "#app/visible-session.ts";
 import type { Operations } from "#contract/operations.ts";
 import type { Screens } from "#screen/screens.ts";
-import type { SessionFeeds } from "#session/session-feeds.ts";
+import type { SessionHosts } from "#session/session-host.ts";
 
 export interface ScreenDeps {
-  readonly feeds: SessionFeeds;
+  readonly hosts: SessionHosts;
   readonly screens: Screens;
 }
 
 export function createScreenOperations(
-  { feeds, screens }: ScreenDeps,
+  { hosts, screens }: ScreenDeps,
   caller: Caller,
 ): Pick<Operations, "session.screen"> {
   return {
     "session.screen": async ({ session_id, format, at }) => {
-      using feed = await openVisibleFeed(feeds, caller, session_id);
-      return format === "state" ? await screens.state(feed, at) : await screens.text(feed, at);
+      using handle = await openVisible(hosts, caller, session_id);
+      return format === "state" ? await screens.state(handle, at) : await screens.text(handle, at);
     },
   };
 }

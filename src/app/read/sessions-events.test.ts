@@ -3,8 +3,6 @@ import { SessionBoard } from "#app/live/session-board.ts";
 import { silentLogger } from "#base/logger.ts";
 import { ManualClock } from "#base/manual-clock.ts";
 import type { SessionsEvent } from "#contract/operations/reading.ts";
-import { createHostLink } from "#session/host-link.ts";
-import { SessionFeeds } from "#session/session-feeds.ts";
 import { callerEnvironment, createTestCaller } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost } from "#test/harness/host.ts";
@@ -18,10 +16,13 @@ async function open() {
   const host = stack.use(await openTestHost());
   const clock = new ManualClock();
   const board = new SessionBoard(clock, silentLogger);
-  await board.follow(host.client);
-  const link = createHostLink(host.client);
-  const feeds = new SessionFeeds(link, host.sessions);
-  const deps = { link, board, feeds, clock, log: silentLogger };
+  const { hosts } = host;
+  const isListed = Promise.withResolvers<void>();
+  using _ready = board.changes.on(() => isListed.resolve());
+  stack.use(board.follow(hosts.all()[0]));
+  await hosts.all()[0].connect();
+  await isListed.promise;
+  const deps = { board, hosts, clock, log: silentLogger };
   const watch = async (workspaces: "*" | string[], signal?: AbortSignal) => {
     const caller = createTestCaller({ workspaces: workspaces as "*" });
     const { "sessions.watch": start } = createSessionsEvents(deps, caller);
@@ -31,7 +32,7 @@ async function open() {
   const create = (workspace_id: string) =>
     host.create({ argv: ["/bin/cat"], stdin: true, labels: { workspace_id } });
   const owned = stack.move();
-  return { host, board, feeds, watch, create, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { host, board, hosts, watch, create, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 async function nextOf(items: AsyncIterator<{ readonly data: SessionsEvent }>) {
@@ -74,7 +75,7 @@ test("it ends with the signal and listens no longer", async () => {
   leaving.abort();
   expect(await last).toMatchObject({ done: true });
   expect(opened.board.changes.size).toBe(0);
-  expect(opened.feeds.size).toBe(0);
+  expect(opened.hosts.all()[0].followed).toBe(0);
 });
 
 /** A worker that says each line that it is told, and ends at the end of its input. */
@@ -91,9 +92,9 @@ async function openAgents() {
     await client.call("session.input", { session_id, data_b64 });
   };
   const park = async (session_id: string) => {
-    using watch = await client.watch(session_id);
+    using handle = await opened.hosts.of(session_id).open(session_id);
     await client.call("session.input", { session_id, eof: true });
-    await watch.until(({ session }) => session.state.kind === "exited" && session.state.final);
+    await handle.until(({ session }) => session.state.kind === "exited" && session.state.final);
   };
   const revive = (session_id: string) =>
     client.call("session.revive", { session_id, argv: SAYING, env: callerEnvironment() });
@@ -163,17 +164,18 @@ test("an agent's events are read once, however often somebody comes to look", as
   const { session_id } = await opened.createAgent();
   await opened.say(session_id, ask("a"));
   const reads: number[] = [];
-  const { feeds } = opened;
-  const openFeed = feeds.open.bind(feeds);
-  feeds.open = async (id) => {
-    const feed = await openFeed(id);
-    const { events } = feed;
+  const { hosts } = opened;
+  const [host] = hosts.all();
+  const openHandle = host.open.bind(host);
+  host.open = async (id) => {
+    const handle = await openHandle(id);
+    const { events } = handle;
     const read = events.read.bind(events);
     events.read = (cursor, options) => {
       reads.push(cursor);
       return read(cursor, options);
     };
-    return feed;
+    return handle;
   };
   for (let time = 0; time < 3; time += 1) {
     const leaving = new AbortController();
@@ -183,7 +185,7 @@ test("an agent's events are read once, however often somebody comes to look", as
     leaving.abort();
     await last;
     await items.return?.();
-    await waitFor("the feed to be left", () => feeds.size === 0);
+    await waitFor("the handle to be left", () => hosts.all()[0].followed === 0);
   }
   expect(reads.filter((cursor) => cursor === 0)).toHaveLength(1);
 });

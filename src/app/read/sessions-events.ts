@@ -5,13 +5,11 @@ import type { Clock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
 import type { SessionsEvent } from "#contract/operations/reading.ts";
 import type { Operations, StreamItem } from "#contract/operations.ts";
-import type { HostLink } from "#session/host-link.ts";
-import type { SessionFeeds } from "#session/session-feeds.ts";
+import type { SessionHosts } from "#session/session-host.ts";
 
 export interface SessionsEventsDeps {
-  readonly link: HostLink;
   readonly board: SessionBoard;
-  readonly feeds: SessionFeeds;
+  readonly hosts: SessionHosts;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -23,10 +21,10 @@ export function createSessionsEvents(
   deps: SessionsEventsDeps,
   caller: Caller,
 ): Pick<Operations, "sessions.watch"> {
-  const { link, board, clock } = deps;
+  const { hosts, board, clock } = deps;
   return {
     "sessions.watch": async (_input, { signal } = {}) => {
-      await link.connect();
+      await Promise.all(hosts.all().map((host) => host.connect()));
       const news = new News(caller);
       using stack = new DisposableStack();
       stack.use(board.changes.on((change) => news.add(change)));

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createExportOperations } from "#app/export/export.ts";
 import { systemClock } from "#base/clock.ts";
-import { createHostLink } from "#session/host-link.ts";
-import { SessionFeeds } from "#session/session-feeds.ts";
+import { createLocalHosts } from "#session/local-host.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { openTestHost } from "#test/harness/host.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
@@ -18,16 +17,16 @@ async function openWaitingHost() {
   await using stack = new AsyncDisposableStack();
   const host = stack.use(await openTestHost());
   const patterns = stack.use(openPatterns());
-  const feeds = new SessionFeeds(createHostLink(host.client), host.sessions);
+  const hosts = createLocalHosts(host.client, host.sessions);
   const caller = createTestCaller();
   const operations = {
-    ...createWaitOperations({ feeds, patterns, clock: systemClock }, caller),
-    ...createExportOperations({ feeds }, caller),
+    ...createWaitOperations({ hosts, patterns, clock: systemClock }, caller),
+    ...createExportOperations({ hosts }, caller),
   };
   const owned = stack.move();
   return {
     host,
-    feeds,
+    hosts,
     caller,
     wait: operations["session.wait"],
     export: operations["session.export"],
@@ -74,7 +73,7 @@ test("waits follow a terminal from its prompt to its exit", async () => {
   expect(printed.join("")).toBe((await host.output(session_id)).text);
   const { body: text } = await waiting.export({ session_id });
   expect((await Array.fromAsync(text)).join("")).toContain("name? wörld\nhello wörld\n");
-  expect(waiting.feeds.size).toBe(0);
+  expect(waiting.hosts.all()[0].followed).toBe(0);
 });
 
 test("what a grandchild prints after the exit is still waited for", async () => {
@@ -103,15 +102,15 @@ test("a session that the caller may not see does not exist", async () => {
     labels: { workspace_id: "wsp_0123456789abcdef" },
   });
   const caller = createTestCaller({ workspaces: [waiting.caller.workspace_id] });
-  const { feeds } = waiting;
+  const { hosts } = waiting;
   using patterns = openPatterns();
   const { "session.wait": wait } = createWaitOperations(
-    { feeds, patterns, clock: systemClock },
+    { hosts, patterns, clock: systemClock },
     caller,
   );
-  const { "session.export": exported } = createExportOperations({ feeds }, caller);
+  const { "session.export": exported } = createExportOperations({ hosts }, caller);
   const notFound = { code: "session_not_found" };
   await expect(wait({ session_id, for: "exit", timeout_ms: 0 })).rejects.toMatchObject(notFound);
   await expect(exported({ session_id })).rejects.toMatchObject(notFound);
-  expect(feeds.size).toBe(0);
+  expect(hosts.all()[0].followed).toBe(0);
 });

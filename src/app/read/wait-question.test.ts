@@ -12,8 +12,8 @@ import { createWaitOperations } from "./wait.ts";
 
 async function ask(session: WrittenSession, timeout_ms = 0) {
   using patterns = openPatterns();
-  const { feeds, clock } = session;
-  const operations = createWaitOperations({ feeds, patterns, clock }, createTestCaller());
+  const { hosts, clock } = session;
+  const operations = createWaitOperations({ hosts, patterns, clock }, createTestCaller());
   return await operations["session.wait"]({
     session_id: WRITTEN_SESSION,
     for: "needs_answer",

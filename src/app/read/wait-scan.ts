@@ -4,7 +4,7 @@ import { isFinal } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { endOf, type LogChunk, type MaybePromise } from "#log/log-source.ts";
 import { readRange } from "#log/read-range.ts";
-import type { SessionFeed } from "#session/session-feeds.ts";
+import type { SessionHandle } from "#session/session-host.ts";
 
 /** What was looked for, in bytes of the log. */
 export interface Found {
@@ -25,7 +25,7 @@ export interface Scanner {
 }
 
 export interface Scan {
-  readonly feed: SessionFeed;
+  readonly handle: SessionHandle;
   readonly clock: Clock;
   readonly ending: WaitEnding;
   readonly from: number;
@@ -42,24 +42,24 @@ const GATHER_MS = 20;
  * more. What is there when it begins is always looked at to its end, however short the time is.
  */
 export async function scan(
-  { feed, clock, ending, from }: Scan,
+  { handle, clock, ending, from }: Scan,
   scanner: Scanner,
 ): Promise<Found | undefined> {
-  const { watch, output } = feed;
+  const { output } = handle;
   let next = from;
   for (let isFirst = true; ; isFirst = false) {
     // The state before the tail: one that is final has told its tail before.
-    const isEnd = isFinal(feed.session);
-    const { isClosed } = watch;
-    const to = isClosed ? Math.max(watch.tail, output.tail()) : watch.tail;
+    const isEnd = isFinal(handle.session);
+    const isClosed = handle.state === "closed";
+    const to = isClosed ? Math.max(handle.tail, output.tail()) : handle.tail;
     const chunks = readRange(output, next, { to, limit: CHUNK_BYTES });
     const stop = () => !isFirst && ending.isOver;
     const pass = await readPass(scanner, chunks, { ending, stop });
     next = pass.next ?? next;
     const found = pass.found ?? (await scanner.settle({ isEnd }));
     if (found !== undefined || isEnd || ending.isOver) return found;
-    if (isClosed) throw hostGone(feed.session.session_id);
-    await moreThan(next, { feed, clock, ending, covered: scanner.covered });
+    if (isClosed) throw hostGone(handle.session.session_id);
+    await moreThan(next, { handle, clock, ending, covered: scanner.covered });
   }
 }
 
@@ -87,15 +87,14 @@ async function take(scanner: Scanner, chunk: LogChunk): Promise<Found | undefine
 
 async function moreThan(
   next: number,
-  { feed, clock, ending, covered }: Omit<Scan, "from"> & { readonly covered: number },
+  { handle, clock, ending, covered }: Omit<Scan, "from"> & { readonly covered: number },
 ): Promise<void> {
   const { signal } = ending;
-  const { watch } = feed;
-  await watch.until(({ tail, session }) => tail > next || isFinal(session), { signal });
+  await handle.until(({ tail, session }) => tail > next || isFinal(session), { signal });
   if (covered <= SMALL_COVERED_BYTES) return;
   const gathered = new AbortController();
   using _timer = clock.timer(GATHER_MS, () => gathered.abort());
-  await watch.until(({ tail, session }) => tail >= next + covered / 2 || isFinal(session), {
+  await handle.until(({ tail, session }) => tail >= next + covered / 2 || isFinal(session), {
     signal: AbortSignal.any([signal, gathered.signal]),
   });
 }

@@ -20,7 +20,7 @@ type Wish = Omit<OperationInput<"session.wait">, "session_id" | "timeout_ms"> & 
 function openWaits(session: WrittenSession) {
   const patterns = openPatterns();
   const operations = createWaitOperations(
-    { feeds: session.feeds, patterns, clock: session.clock },
+    { hosts: session.hosts, patterns, clock: session.clock },
     createTestCaller(),
   );
   return {
@@ -158,7 +158,7 @@ test.each<Wish>([
   using waits = openWaits(session);
   session.print("a");
   await expect(waits.wait(wish)).rejects.toMatchObject({ code: "offset_out_of_range" });
-  expect(session.feeds.size).toBe(0);
+  expect(session.hosts.all()[0].followed).toBe(0);
 });
 
 test("an exit is told with the tail of that moment, before and after the rest is printed", async () => {
@@ -249,9 +249,9 @@ test("whoever leaves ends his wait at once and leaves nothing behind", async () 
   leaving.abort(new Error("left"));
   for (const waiting of all) await expect(waiting).rejects.toThrow("left");
   expect(session.clock.timers).toBe(0);
-  expect(session.feeds.size).toBe(0);
+  expect(session.hosts.all()[0].followed).toBe(0);
   await expect(waits.wait({ for: "exit" }, leaving.signal)).rejects.toThrow("left");
-  expect(session.feeds.size).toBe(0);
+  expect(session.hosts.all()[0].followed).toBe(0);
 });
 
 test("only so many waits are under way, and one that ends makes room", async () => {
@@ -298,7 +298,7 @@ test("many hostile patterns delay no other wait, and end when their time is over
   expect(ended).toBe(0);
   session.clock.advance(1000);
   expect(new Set(await Promise.all(hostile))).toEqual(new Set([false]));
-  expect(session.feeds.size).toBe(0);
+  expect(session.hosts.all()[0].followed).toBe(0);
 });
 
 test("what is no pattern is refused", async () => {

@@ -1,11 +1,11 @@
 import type { Caller } from "#app/caller.ts";
-import { openVisibleFeed } from "#app/visible-session.ts";
+import { openVisible } from "#app/visible-session.ts";
 import type { Clock } from "#base/clock.ts";
 import { hasEnded } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { OperationInput, OperationOutput, Operations } from "#contract/operations.ts";
-import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
+import type { SessionHandle, SessionHosts } from "#session/session-host.ts";
 import type { Patterns } from "./patterns.ts";
 import { CONTEXT_BYTES, PatternScanner } from "./wait-pattern.ts";
 import { waitForQuestion } from "./wait-question.ts";
@@ -21,7 +21,7 @@ import {
 } from "./wait-scan.ts";
 
 export interface WaitDeps {
-  readonly feeds: SessionFeeds;
+  readonly hosts: SessionHosts;
   readonly patterns: Patterns;
   readonly clock: Clock;
 }
@@ -30,7 +30,7 @@ type Input = OperationInput<"session.wait">;
 
 interface Wait {
   readonly deps: WaitDeps;
-  readonly feed: SessionFeed;
+  readonly handle: SessionHandle;
   readonly ending: WaitEnding;
   readonly input: Input;
   readonly signal: AbortSignal | undefined;
@@ -40,8 +40,8 @@ interface Outcome extends Found {
   readonly matched: boolean;
 }
 
-/** Handlers are made for each caller, the bound is on all that share the feeds. */
-const waitsOn = new WeakMap<SessionFeeds, number>();
+/** Handlers are made for each caller, the bound is on all that share the hosts. */
+const waitsOn = new WeakMap<SessionHosts, number>();
 
 /** A wait is a cursor on the log: it reads what is there, then follows the tail until what it waits for has come. */
 export function createWaitOperations(
@@ -50,12 +50,12 @@ export function createWaitOperations(
 ): Pick<Operations, "session.wait"> {
   return {
     "session.wait": async (input, { signal } = {}) => {
-      using _slot = takeSlot(deps.feeds);
-      using feed = await openVisibleFeed(deps.feeds, caller, input.session_id);
+      using _slot = takeSlot(deps.hosts);
+      using handle = await openVisible(deps.hosts, caller, input.session_id);
       using ending = openWaitEnding(deps.clock, input.timeout_ms, signal);
-      const outcome = await kinds[input.for]({ deps, feed, ending, input, signal });
+      const outcome = await kinds[input.for]({ deps, handle, ending, input, signal });
       ending.throwIfAborted();
-      return toResult(input, feed, outcome);
+      return toResult(input, handle, outcome);
     },
   };
 }
@@ -66,58 +66,57 @@ const kinds: Readonly<Record<Input["for"], (wait: Wait) => Promise<Outcome>>> = 
   idle: waitForIdle,
   text: waitForText,
   regex: waitForPattern,
-  needs_answer: async ({ feed, ending }) =>
-    atTail(feed, { matched: await waitForQuestion(feed, ending) }),
+  needs_answer: async ({ handle, ending }) =>
+    atTail(handle, { matched: await waitForQuestion(handle, ending) }),
 };
 
-async function waitForExit({ feed, ending }: Wait): Promise<Outcome> {
-  const { watch } = feed;
-  await watch.until(({ session }) => hasEnded(session), ending);
-  const { state } = feed.session;
+async function waitForExit({ handle, ending }: Wait): Promise<Outcome> {
+  await handle.until(({ session }) => hasEnded(session), ending);
+  const { state } = handle.session;
   if (state.kind === "exited") return { matched: true, offset: state.tail, end: state.tail };
-  if (state.kind !== "lost") refuseGone(feed, ending);
-  return atTail(feed, { matched: state.kind === "lost" });
+  if (state.kind !== "lost") refuseGone(handle, ending);
+  return atTail(handle, { matched: state.kind === "lost" });
 }
 
 async function waitForOutput(wait: Wait): Promise<Outcome> {
-  const since = startOf(wait.feed, wait.input.since);
+  const since = startOf(wait.handle, wait.input.since);
   const found = await scan(scanOf(wait, since), anyByte);
-  if (found === undefined) return atTail(wait.feed, { matched: false });
-  return { matched: true, offset: found.offset, end: Math.max(found.end, wait.feed.watch.tail) };
+  if (found === undefined) return atTail(wait.handle, { matched: false });
+  return { matched: true, offset: found.offset, end: Math.max(found.end, wait.handle.tail) };
 }
 
 /**
  * Silence is measured from the start of the wait or the last output that came during it, never from before: who types
  * and then waits for silence does not hear of the one before he typed. What has exited is silent.
  */
-async function waitForIdle({ deps, feed, ending, input }: Wait): Promise<Outcome> {
-  const { watch } = feed;
+async function waitForIdle({ deps, handle, ending, input }: Wait): Promise<Outcome> {
   for (;;) {
-    const heard = watch.tail;
-    if (hasEnded(feed.session)) return atTail(feed, { matched: true });
+    const heard = handle.tail;
+    if (hasEnded(handle.session)) return atTail(handle, { matched: true });
     const silence = new AbortController();
     using _timer = deps.clock.timer(input.idle_ms ?? 0, () => silence.abort());
-    await watch.until(({ tail, session }) => tail > heard || hasEnded(session), {
+    await handle.until(({ tail, session }) => tail > heard || hasEnded(session), {
       signal: AbortSignal.any([ending.signal, silence.signal]),
     });
-    if (watch.tail > heard && !ending.isOver) continue;
-    if (silence.signal.aborted || hasEnded(feed.session)) return atTail(feed, { matched: true });
-    refuseGone(feed, ending);
-    return atTail(feed, { matched: false });
+    if (handle.tail > heard && !ending.isOver) continue;
+    if (silence.signal.aborted || hasEnded(handle.session))
+      return atTail(handle, { matched: true });
+    refuseGone(handle, ending);
+    return atTail(handle, { matched: false });
   }
 }
 
 function waitForText(wait: Wait): Promise<Outcome> {
-  const since = startOf(wait.feed, wait.input.since);
+  const since = startOf(wait.handle, wait.input.since);
   return find(scanOf(wait, since), new TextScanner(wait.input.text ?? ""), since);
 }
 
 async function waitForPattern(wait: Wait): Promise<Outcome> {
-  const { feed, deps, input, ending } = wait;
+  const { handle, deps, input, ending } = wait;
   const search = await deps.patterns.create(input.pattern ?? "");
-  const since = startOf(feed, input.since);
+  const since = startOf(handle, input.since);
   // Also what is before, as far as it is kept: the middle of a line is not its start.
-  const from = Math.max(Math.min(since, feed.output.first()), since - CONTEXT_BYTES);
+  const from = Math.max(Math.min(since, handle.output.first()), since - CONTEXT_BYTES);
   const scanner = new PatternScanner(search, { since, signal: ending.searchSignal });
   try {
     return await find(scanOf(wait, from), scanner, since);
@@ -143,44 +142,44 @@ const anyByte: Scanner = {
   resume: undefined,
 };
 
-function scanOf({ deps, feed, ending }: Wait, from: number): Scan {
-  return { feed, ending, clock: deps.clock, from };
+function scanOf({ deps, handle, ending }: Wait, from: number): Scan {
+  return { handle, ending, clock: deps.clock, from };
 }
 
-function startOf(feed: SessionFeed, since: Input["since"]): number {
-  if (since === "tail") return feed.watch.tail;
-  if (since === undefined) return feed.output.first();
+function startOf(handle: SessionHandle, since: Input["since"]): number {
+  if (since === "tail") return handle.tail;
+  if (since === undefined) return handle.output.first();
   // Refused here, with what would have been right.
-  feed.output.read(since, { limit: 1, tail: feed.watch.tail });
+  handle.output.read(since, { limit: 1, tail: handle.tail });
   return since;
 }
 
-function atTail({ watch }: SessionFeed, { matched }: { readonly matched: boolean }): Outcome {
-  return { matched, offset: watch.tail, end: watch.tail };
+function atTail(handle: SessionHandle, { matched }: { readonly matched: boolean }): Outcome {
+  return { matched, offset: handle.tail, end: handle.tail };
 }
 
-function refuseGone({ watch, session }: SessionFeed, ending: WaitEnding): void {
-  if (watch.isClosed && !ending.isOver) throw hostGone(session.session_id);
+function refuseGone(handle: SessionHandle, ending: WaitEnding): void {
+  if (handle.state === "closed" && !ending.isOver) throw hostGone(handle.session.session_id);
 }
 
 function toResult(
   input: Input,
-  { watch, session }: SessionFeed,
+  { session, tail }: SessionHandle,
   outcome: Outcome,
 ): OperationOutput<"session.wait"> {
-  return { ...outcome, for: input.for, tail: watch.tail, state: session.state };
+  return { ...outcome, for: input.for, tail, state: session.state };
 }
 
-/** Throws `too_many`; whoever waits on these feeds holds one. */
-export function takeSlot(feeds: SessionFeeds): Disposable {
-  const taken = waitsOn.get(feeds) ?? 0;
+/** Throws `too_many`; whoever waits on these hosts holds one. */
+export function takeSlot(hosts: SessionHosts): Disposable {
+  const taken = waitsOn.get(hosts) ?? 0;
   if (taken >= limits.waits)
     throw new Fault(
       "too_many",
       `${limits.waits} waits are under way; try again when one has ended`,
     );
-  waitsOn.set(feeds, taken + 1);
+  waitsOn.set(hosts, taken + 1);
   return {
-    [Symbol.dispose]: () => void waitsOn.set(feeds, (waitsOn.get(feeds) ?? 1) - 1),
+    [Symbol.dispose]: () => void waitsOn.set(hosts, (waitsOn.get(hosts) ?? 1) - 1),
   };
 }

@@ -2,12 +2,12 @@ import type { SessionBoard } from "#app/live/session-board.ts";
 import type { Clock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
 import { isLive } from "#contract/ended.ts";
-import type { HostLink } from "#session/host-link.ts";
+import type { SessionHosts } from "#session/session-host.ts";
 import { UnattendedAgents } from "./unattended-agents.ts";
 import { WorkerRestarts, type WorkerRestartsDeps } from "./worker-restarts.ts";
 
 export interface TendingDeps extends WorkerRestartsDeps {
-  readonly link: HostLink;
+  readonly hosts: SessionHosts;
   readonly board: SessionBoard;
   readonly sessionsFolder: string;
   readonly clock: Clock;
@@ -27,7 +27,7 @@ const LOOK_EVERY_MS = 5000;
  * it started, and those of a host that was started by other processes.
  */
 export function tendAgents(deps: TendingDeps): AgentsTended {
-  const { link, board, clock, log } = deps;
+  const { hosts, board, clock, log } = deps;
   using stack = new DisposableStack();
   const restarts = stack.use(new WorkerRestarts(deps));
   stack.use(
@@ -45,8 +45,9 @@ export function tendAgents(deps: TendingDeps): AgentsTended {
   });
   const look = async () => {
     try {
-      const found = link.current === undefined ? await unattended.find() : undefined;
-      if (found !== undefined && !isEnded) await link.connect();
+      const [host] = hosts.all();
+      const found = host.state === "open" ? undefined : await unattended.find();
+      if (found !== undefined && !isEnded) await hosts.of(found).connect();
     } catch (error) {
       if (!isEnded) log.warn("agents were not looked for", { error });
     }

@@ -4,7 +4,7 @@ import { silentLogger } from "#base/logger.ts";
 import { ManualClock } from "#base/manual-clock.ts";
 import type { Session } from "#contract/session.ts";
 import type { SessionState } from "#contract/session-state.ts";
-import type { SessionFeed } from "#session/session-feeds.ts";
+import type { SessionHandle } from "#session/session-host.ts";
 import { WorkerRestarts } from "./worker-restarts.ts";
 
 const SESSION = "ses_0000000000000001";
@@ -43,14 +43,14 @@ class World implements Disposable {
     });
     const added = { queue_id: "que_1", kind: "followup", content: [{ type: "text", text: "x" }] };
     this.#write({ type: "queue.changed", steer: 0, followup: 1, added });
-    const read = async <T>(_feed: SessionFeed, use: (view: AgentView) => T) => use(this.#view);
+    const read = async <T>(_handle: SessionHandle, use: (view: AgentView) => T) => use(this.#view);
     const ensure = async () => {
       this.ensured += 1;
       this.start();
     };
     this.restarts = new WorkerRestarts({
       // As much of each as a restart asks for.
-      feeds: { open: async () => this.#feed() },
+      hosts: { of: () => ({ open: async () => this.#handle() }) as never },
       agents: { views: { read }, lives: { ensure }, launching: { keyEnv } } as never,
       clock: this.clock,
       log: { ...silentLogger, warn: (message) => void this.warned.push(message) },
@@ -76,11 +76,11 @@ class World implements Disposable {
     return { session_id: SESSION, kind: "agent", state: this.state, exited_at } as Session;
   }
 
-  #feed(): SessionFeed {
+  #handle(): SessionHandle {
     const session = this.#session();
     const now = () => ({ ...session, state: this.state });
-    const feed = { watch: { isClosed: false }, [Symbol.dispose]: () => undefined };
-    return Object.defineProperty(feed, "session", { get: now }) as unknown as SessionFeed;
+    const handle = { [Symbol.dispose]: () => undefined };
+    return Object.defineProperty(handle, "session", { get: now }) as unknown as SessionHandle;
   }
 
   #write(event: object): void {

@@ -9,10 +9,10 @@ import { isCrashed } from "#contract/ended.ts";
 import { asFault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
-import type { SessionFeed, SessionFeeds } from "#session/session-feeds.ts";
+import type { SessionHandle, SessionHosts } from "#session/session-host.ts";
 
 export interface WorkerRestartsDeps {
-  readonly feeds: Pick<SessionFeeds, "open">;
+  readonly hosts: Pick<SessionHosts, "of">;
   readonly agents: Pick<Agents, "views" | "lives" | "launching">;
   readonly clock: Clock;
   readonly log: Logger;
@@ -86,8 +86,8 @@ export class WorkerRestarts implements Disposable {
 
   async #run(sessionId: string): Promise<void> {
     try {
-      using feed = await this.#deps.feeds.open(sessionId);
-      await this.#attend(feed);
+      using handle = await this.#deps.hosts.of(sessionId).open(sessionId);
+      await this.#attend(handle);
     } catch (error) {
       if (this.#ending.signal.aborted) return;
       const { code, message } = asFault(error);
@@ -100,12 +100,12 @@ export class WorkerRestarts implements Disposable {
   }
 
   /** Until its worker lives, or this process can do nothing for it. */
-  async #attend(feed: SessionFeed): Promise<void> {
+  async #attend(handle: SessionHandle): Promise<void> {
     const { clock, log } = this.#deps;
-    const { session_id } = feed.session;
+    const { session_id } = handle.session;
     let failed = { count: 0, at: 0 };
     while (failed.count <= limits.agent_crash_restarts) {
-      const verdict = await this.#judge(feed);
+      const verdict = await this.#judge(handle);
       if (verdict.kind === "leave") {
         if (verdict.why !== undefined) log.warn(verdict.why, { session_id, ...verdict.details });
         return;
@@ -126,10 +126,10 @@ export class WorkerRestarts implements Disposable {
     }
   }
 
-  async #judge(feed: SessionFeed): Promise<Verdict> {
-    const { session } = feed;
-    if (feed.watch.isClosed || !isCrashed(session)) return { kind: "leave" };
-    return await this.#deps.agents.views.read(feed, (view) => this.#weigh(view, session));
+  async #judge(handle: SessionHandle): Promise<Verdict> {
+    const { session } = handle;
+    if (handle.state === "closed" || !isCrashed(session)) return { kind: "leave" };
+    return await this.#deps.agents.views.read(handle, (view) => this.#weigh(view, session));
   }
 
   #weigh({ fold }: AgentView, { exited_at }: Session): Verdict {

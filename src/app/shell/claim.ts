@@ -6,8 +6,7 @@ import type { Logger } from "#base/logger.ts";
 import { isLive } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
-import type { HostLink } from "#session/host-link.ts";
-import type { SessionFeeds } from "#session/session-feeds.ts";
+import type { SessionHosts } from "#session/session-host.ts";
 import type { ShellRecords, ShellRow } from "#store/shells.ts";
 import { findRunId } from "./bash-driver.ts";
 import { ShellFolder } from "./shell-folder.ts";
@@ -24,8 +23,7 @@ import { ShellFolder } from "./shell-folder.ts";
  * and knows that it lost.
  */
 export interface ShellDeps {
-  readonly link: HostLink;
-  readonly feeds: SessionFeeds;
+  readonly hosts: SessionHosts;
   readonly store: ShellRecords;
   readonly places: Places;
   /** Where the folders of all shells are. */
@@ -101,19 +99,19 @@ export function busy(shellId: string, session: Session | undefined): Fault {
 }
 
 async function findSession(deps: ShellDeps, runId: string): Promise<Session | undefined> {
-  const host = await deps.link.connect();
+  const [host] = deps.hosts.all();
   const { sessions } = await host.call("session.list", { labels: { shell_run: runId }, limit: 1 });
   return sessions[0];
 }
 
 /** Takes the place of a session that was never made; answers with the one that is there. */
 async function fence(deps: ShellDeps, caller: Caller, row: ShellRow): Promise<Session> {
-  const host = await deps.link.connect();
-  return await host.call("session.create", {
+  const work_dir = "/";
+  return await deps.hosts.place({ work_dir }).call("session.create", {
     kind: "command",
     argv: ["bash", "-c", ":"],
     title: "a run that was given up before it started",
-    work_dir: "/",
+    work_dir,
     env: caller.env,
     labels: runLabels(row, row.running ?? ""),
   });

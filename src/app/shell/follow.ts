@@ -25,21 +25,21 @@ export async function* followRun(
   let isFirst = true;
   const events = new OutputEvents();
   for (;;) {
-    using feed = await deps.feeds.open(session_id);
-    if (isFirst) yield { data: { type: "run", session_id: feed.session.session_id } };
+    using handle = await deps.hosts.of(session_id).open(session_id);
+    if (isFirst) yield { data: { type: "run", session_id: handle.session.session_id } };
     isFirst = false;
     const options = { since: next, until: "exit", ...(signal && { signal }) } as const;
-    for await (const chunk of followOutput(feed.output, feed.watch, options)) {
-      const kept = beforeExit(chunk, feed.session);
+    for await (const chunk of followOutput(handle, options)) {
+      const kept = beforeExit(chunk, handle.session);
       if (kept === undefined) break;
       next = endOf(kept);
       yield* events.push(kept);
     }
     if (signal?.aborted === true) return;
     // A host that went away: the next one says what became of the run.
-    if (isLive(feed.session)) continue;
+    if (isLive(handle.session)) continue;
     yield* events.end();
-    yield describeEnd(deps, shell_id, feed.session);
+    yield describeEnd(deps, shell_id, handle.session);
     return;
   }
 }

@@ -32,9 +32,10 @@ export async function startRun(
   const isOurs = findRunId(session.argv) === runId;
   const now = deps.store.find(row.shell_id);
   if (isOurs && now?.running === runId) return session;
+  const { session_id } = session;
   // Somebody took the claim for dead, or closed the shell, before our session was there.
   if (isOurs && isLive(session))
-    await (await deps.link.connect()).call("session.close", { session_id: session.session_id });
+    await deps.hosts.of(session_id).call("session.close", { session_id });
   throw now === undefined ? shellNotFound(row.shell_id) : busy(row.shell_id, undefined);
 }
 
@@ -70,7 +71,8 @@ async function createSession(
     const { work_dir } = getVisibleShell(deps, caller, row.shell_id);
     const env = files.environment();
     files.prepareRun(runId, request.command);
-    const host = await deps.link.connect();
+    const host = deps.hosts.place({ work_dir });
+    await host.connect();
     deps.store.update(row.shell_id, {
       work_dir,
       last_run_at: new Date(deps.clock.now()).toISOString(),

@@ -115,10 +115,12 @@ async function closeShell(deps: ShellDeps, row: ShellRow): Promise<void> {
   if (!isSame || !store.swapRunning(shell_id, running, randomId("run")))
     throw busy(shell_id, session);
   const labels = { [INTERACTIVE_LABEL]: shell_id };
-  const host = await deps.link.connect();
+  const [host] = deps.hosts.all();
   const { sessions } = await host.call("session.list", { state: "live", labels });
   for (const { session_id } of [...(session === undefined ? [] : [session]), ...sessions])
-    await host.call("session.close", { session_id, detail: "its shell was closed" });
+    await deps.hosts
+      .of(session_id)
+      .call("session.close", { session_id, detail: "its shell was closed" });
   new ShellFolder(folder, shell_id).remove();
   store.remove(shell_id);
 }

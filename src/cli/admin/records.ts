@@ -6,8 +6,8 @@ import { createWorkspaceOperations, type WorkspaceOperations } from "#app/worksp
 import { systemClock } from "#base/clock.ts";
 import { describeCaller, findDataDir, ownCommand } from "#cli/context.ts";
 import { openDataDir } from "#host/data-dir.ts";
-import type { HostClient } from "#host/socket/client.ts";
 import { openHost } from "#host/start-host.ts";
+import { openLocalHosts } from "#session/local-host.ts";
 
 /** A command's way to what the server keeps: no server, the store's file itself. One that runs sees every change. */
 export interface Records extends Disposable {
@@ -17,13 +17,17 @@ export interface Records extends Disposable {
 export async function openRecords(dataDir: string | undefined): Promise<Records> {
   const { openStore } = await import("#store/store.ts");
   using stack = new DisposableStack();
-  const { path } = openDataDir(dataDir === undefined ? findDataDir() : resolve(dataDir));
+  const { path, sessions } = openDataDir(dataDir === undefined ? findDataDir() : resolve(dataDir));
   const store = stack.use(openStore({ path: join(path, "reins.db"), clock: systemClock }));
   const caller = describeCaller();
   // Only who removes a workspace asks a host, for what still runs in it.
-  const connect = async (): Promise<HostClient> =>
-    owned.use(await openHost({ dataDir: path, command: ownCommand(), env: process.env }));
-  const deps = { store, audit: createAudit(store, systemClock), link: { connect } };
+  const hosts = stack.use(
+    openLocalHosts({
+      open: () => openHost({ dataDir: path, command: ownCommand(), env: process.env }),
+      sessionsFolder: sessions,
+    }),
+  );
+  const deps = { store, audit: createAudit(store, systemClock), hosts };
   const operations = {
     ...createTokenOperations(deps, caller),
     ...createWorkspaceOperations(deps, caller),

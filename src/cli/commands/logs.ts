@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import { followOutput, openOutput } from "#app/follow-output.ts";
+import { followOutput } from "#app/follow-output.ts";
 import { findStart } from "#app/last-lines.ts";
 import { findDataDir } from "#cli/context.ts";
 import { hostGone } from "#cli/exit.ts";
@@ -34,16 +34,15 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
   using here = await openReading(findDataDir());
   const { session_id } = await findTarget(here.place, word, { isFollowed: isFollowing });
-  using watch = await here.watch(session_id);
-  using source = openOutput(here.sessionsFolder, session_id);
-  const first = source.first();
+  using handle = await here.open(session_id);
+  const first = handle.output.first();
   const since = await findStart(start ?? first, {
-    ...{ first, tail: watch.tail },
-    read: (from, to) => readBytes(source, from, to),
+    ...{ first, tail: handle.tail },
+    read: (from, to) => readBytes(handle.output, from, to),
   });
   using writer =
     values.json === true ? createFrameWriter() : openRawWriter({ isHistory: process.stdout.isTTY });
-  for await (const chunk of followOutput(source, watch, {
+  for await (const chunk of followOutput(handle, {
     since,
     until: isFollowing ? "final" : "now",
     signal,
@@ -51,8 +50,8 @@ export async function run(argv: readonly string[]): Promise<number> {
     await writer.write(chunk);
   }
   if (!isFollowing || signal.aborted) return leaving.exitCode;
-  if (!isFinal(watch.session)) throw hostGone(session_id);
-  await writer.end(watch.session);
+  if (!isFinal(handle.session)) throw hostGone(session_id);
+  await writer.end(handle.session);
   return 0;
 }
 

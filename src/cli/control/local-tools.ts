@@ -6,20 +6,16 @@ import { describeCaller, type Local } from "#cli/context.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import { parseDuration } from "#contract/tools/parse-duration.ts";
-import { createHostLink } from "#session/host-link.ts";
-import { SessionFeeds } from "#session/session-feeds.ts";
 
 /** The tools for models in this process, for the user of this machine. */
 export function openLocalTools(
-  { host, dir }: Local,
+  { hosts }: Local,
   onStarted?: (session: Session) => void,
 ): ProcessTools & Disposable {
-  const link = createHostLink(host);
   const patterns = openPatterns();
   const tools = createProcessTools(
     {
-      link,
-      feeds: new SessionFeeds(link, dir.sessions),
+      hosts,
       patterns,
       clock: systemClock,
       places: localPlaces,

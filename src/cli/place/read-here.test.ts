@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { followOutput, openOutput } from "#app/follow-output.ts";
+import { followOutput } from "#app/follow-output.ts";
 import { Fault } from "#contract/fault.ts";
 import { unusable } from "#host/data-dir.ts";
 import { openTestSessions } from "#host/testing/open-test-sessions.ts";
@@ -32,9 +32,8 @@ test("sessions are listed and logs are read where no host can run because nothin
   });
   const { session_id, state } = await findTarget(here.place, session.id.slice(4));
   expect([session_id, state.kind]).toEqual([session.id, "lost"]);
-  using watch = await here.watch(session_id);
-  using source = openOutput(here.sessionsFolder, session_id);
-  const chunks = await Array.fromAsync(followOutput(source, watch, { since: 0, until: "final" }));
+  using handle = await here.open(session_id);
+  const chunks = await Array.fromAsync(followOutput(handle, { since: 0, until: "final" }));
   expect(chunks.map((chunk) => chunk.kind === "bytes" && String(chunk.bytes))).toEqual([
     "still readable",
   ]);

@@ -4,14 +4,13 @@ import { Fault } from "#contract/fault.ts";
 import type { OperationInput, OperationOutput } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
 import { locateDataDir } from "#host/data-dir.ts";
-import { Watch } from "#host/socket/watch.ts";
+import type { SessionHandle } from "#session/session-host.ts";
 import { createTargetPlace, type TargetPlace } from "./target.ts";
 
 /** As much of this machine as is needed to list sessions and to read their logs. */
 export interface ReadingPlace extends Disposable {
   readonly place: TargetPlace;
-  readonly sessionsFolder: string;
-  watch(sessionId: string): Promise<Watch>;
+  open(sessionId: string): Promise<SessionHandle>;
 }
 
 /** Through the host, or by the files alone where none can run because the data directory cannot be written to. */
@@ -23,8 +22,7 @@ export async function openReading(
     const local = await openHere();
     return {
       place: createTargetPlace(local.operations),
-      sessionsFolder: local.dir.sessions,
-      watch: (sessionId) => local.host.watch(sessionId),
+      open: (sessionId) => local.hosts.of(sessionId).open(sessionId),
       [Symbol.dispose]: () => local[Symbol.dispose](),
     };
   } catch (error) {
@@ -42,17 +40,12 @@ function isUnwritable({ code, details }: Fault): boolean {
 
 async function openFiles(dataDir: string): Promise<ReadingPlace> {
   const { readSessions } = await import("#host/read-sessions.ts");
-  const { sessions: sessionsFolder } = locateDataDir(dataDir);
-  const all = readSessions(sessionsFolder);
+  const { openStoppedSession } = await import("#session/shared-sessions.ts");
+  const { sessions } = locateDataDir(dataDir);
+  const all = readSessions(sessions);
   return {
     place: createFilesPlace(all),
-    sessionsFolder,
-    async watch(sessionId) {
-      const watch = new Watch(getSession(all, sessionId), () => undefined);
-      // Nothing changes any more: readers take what is there.
-      watch.onClosed();
-      return watch;
-    },
+    open: async (sessionId) => openStoppedSession(getSession(all, sessionId), sessions),
     [Symbol.dispose]: () => undefined,
   };
 }

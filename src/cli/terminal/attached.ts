@@ -1,12 +1,11 @@
-import { followOutput, openOutput } from "#app/follow-output.ts";
+import { followOutput } from "#app/follow-output.ts";
 import type { Local } from "#cli/context.ts";
 import { printable } from "#cli/printable.ts";
 import type { Session } from "#contract/session.ts";
 import { defined } from "#contract/values/defined.ts";
-import type { Watch } from "#host/socket/watch.ts";
-import type { LogFiles } from "#log/log-files.ts";
 import { endOf } from "#log/log-source.ts";
 import { readRange } from "#log/read-range.ts";
+import type { LogReader, SessionHandle } from "#session/session-host.ts";
 import { type Ending, onLeaving, reportEnding } from "./ending.ts";
 import { DETACH_HINT } from "./key-chords.ts";
 import { typeInto } from "./keyboard.ts";
@@ -33,25 +32,23 @@ export async function attachTerminal(
   session: Session,
   options: AttachOptions,
 ): Promise<number> {
-  using watch = await local.host.watch(session.session_id);
+  using handle = await local.hosts.of(session.session_id).open(session.session_id);
   using seat = await openSeat(local, session, options);
-  const historyEnd = options.isNew ? 0 : watch.tail;
+  const historyEnd = options.isNew ? 0 : handle.tail;
   const screen = new Screen({ historyEnd });
   screen.notice(options.isNew ? DETACH_HINT : `attached to ${session.session_id}; ${DETACH_HINT}`);
   if (seat.holder !== undefined && options.role === "controller")
     screen.notice(`${printable(seat.holder)} types here, you watch; Ctrl-\\ t takes over`);
-  using source = openOutput(local.dir.sessions, session.session_id);
-  const since = options.since ?? Math.max(source.first(), historyEnd - HISTORY_BYTES);
-  const ending = await converse({ watch, seat, screen, source }, { since, historyEnd });
+  const since = options.since ?? Math.max(handle.output.first(), historyEnd - HISTORY_BYTES);
+  const ending = await converse({ handle, seat, screen }, { since, historyEnd });
   const { session_id } = session;
   return reportEnding(ending, { session_id, back: `reins attach ${session_id}` }, screen);
 }
 
 interface Conversation {
-  readonly watch: Watch;
+  readonly handle: SessionHandle;
   readonly seat: Seat;
   readonly screen: Screen;
-  readonly source: LogFiles;
 }
 
 interface Span {
@@ -61,7 +58,7 @@ interface Span {
 }
 
 async function converse(
-  { watch, seat, screen, source }: Conversation,
+  { handle, seat, screen }: Conversation,
   { since, historyEnd }: Span,
 ): Promise<Ending> {
   const left = new AbortController();
@@ -76,8 +73,8 @@ async function converse(
   stack.use(onLeaving(leave));
   stack.use(typeInto(seat, () => leave({ kind: "detached" })));
   stack.use(renewLease(seat));
-  stack.use(watchControl({ watch, seat, screen }));
-  await recall(source, screen, since);
+  stack.use(watchControl({ handle, seat, screen }));
+  await recall(handle.output, screen, since);
   let isBehind = true;
   const reached = (offset: number) => {
     if (!isBehind || offset < historyEnd) return;
@@ -86,17 +83,17 @@ async function converse(
   };
   reached(since);
   const following = { since, until: "exit", signal: left.signal } as const;
-  for await (const chunk of followOutput(source, watch, following)) {
+  for await (const chunk of followOutput(handle, following)) {
     if (chunk.kind === "bytes") await screen.write(chunk.offset, chunk.bytes);
     else screen.notice(`${chunk.to - chunk.from} bytes are no longer kept`);
     if (!isBehind) seat.printed();
     reached(endOf(chunk));
   }
-  return ending ?? describeEnd(watch.session);
+  return ending ?? describeEnd(handle.session);
 }
 
 /** The modes that what comes before `since` has set: without them a full-screen program would paint over the shell. */
-async function recall(source: LogFiles, screen: Screen, since: number): Promise<void> {
+async function recall(source: LogReader, screen: Screen, since: number): Promise<void> {
   const from = Math.max(source.first(), since - MODES_BYTES);
   // Outside of the log: following it will say so.
   if (since <= from || since > source.tail()) return;
@@ -112,15 +109,15 @@ function renewLease(seat: Seat): Disposable {
 }
 
 /** Says so when somebody else has taken control. */
-function watchControl({ watch, seat, screen }: Omit<Conversation, "source">): Disposable {
+function watchControl({ handle, seat, screen }: Conversation): Disposable {
   const watching = new AbortController();
   const { signal } = watching;
   const look = async () => {
-    while (!signal.aborted && !watch.isClosed) {
-      const holder = seat.lostTo(watch.session);
+    while (!signal.aborted && handle.state !== "closed") {
+      const holder = seat.lostTo(handle.session);
       if (holder !== undefined)
         screen.notice(`${printable(holder)} has taken control; Ctrl-\\ t takes it back`);
-      await watch.changed({ signal });
+      await handle.changed({ signal });
     }
   };
   void look().catch(seat.onError);

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { ManualClock } from "#base/manual-clock.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
+import type { HostAttachment } from "#session/session-host.ts";
 import { HELD_CHUNKS, REPAINT_MS } from "./key-hold.ts";
 import { Seat, type SeatDeps } from "./seat.ts";
 
@@ -21,9 +22,26 @@ function openSeat(generation: number | undefined, answer: Answer = () => ({})) {
   };
   const host = { call } as unknown as SeatDeps["host"];
   const clock = new ManualClock();
-  const seat = new Seat({ host, attachment: 1, generation, session: createSession(null), clock });
+  const seat = new Seat({ host, attachment: createAttachment(call, generation), clock });
   seat.onError = (error) => errors.push(error);
   return { seat, calls, errors, clock };
+}
+
+/** What each request of an attachment says to the host. */
+function createAttachment(call: Answer, generation: number | undefined): HostAttachment {
+  const ask = async (method: string, params: Record<string, unknown>) => {
+    await call(method, params);
+  };
+  // A seat asks for nothing else.
+  return {
+    ...{ session: createSession(null), generation },
+    type: ({ bytes, generation }) =>
+      ask("session.input", { data_b64: Buffer.from(bytes).toString("base64"), generation }),
+    resize: (size) => ask("session.resize", { ...size }),
+    take: async ({ takeover }) =>
+      ((await call("session.take", { takeover })) as { generation: number }).generation,
+    renew: async () => ((await call("session.renew", {})) as { held: boolean }).held,
+  } as HostAttachment;
 }
 
 function createSession(controller: Session["controller"]): Session {

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from "#base/clock.ts";
 import { type Local, viewerName } from "#cli/context.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
-import type { HostClient } from "#host/socket/client.ts";
+import type { HostAttachment, SessionHost } from "#session/session-host.ts";
 import { isExpected } from "./ending.ts";
 import { KeyHold } from "./key-hold.ts";
 import { AHEAD_CHUNKS, type Typed } from "./keyboard.ts";
@@ -17,15 +17,14 @@ export interface SeatRequest {
 
 /** Control if it is free or asked for by force, else a place among the viewers. */
 export async function openSeat(
-  { host }: Local,
+  { hosts }: Local,
   { session_id }: Session,
   { role, takeover }: SeatRequest,
 ): Promise<Seat> {
+  const host = hosts.of(session_id);
   const attach = async (as: Role): Promise<Seat> => {
     const request = { session_id, viewer: viewerName(), role: as, takeover };
-    const { attachment, generation, session } = await host.call("session.attach", request);
-    const clock = systemClock;
-    return new Seat({ host, attachment, generation: generation ?? undefined, session, clock });
+    return new Seat({ host, attachment: await host.attach(request), clock: systemClock });
   };
   try {
     return await attach(role);
@@ -36,17 +35,15 @@ export async function openSeat(
 }
 
 export interface SeatDeps {
-  readonly host: Pick<HostClient, "call">;
-  readonly attachment: number;
-  readonly generation: number | undefined;
-  readonly session: Session;
+  readonly host: Pick<SessionHost, "call">;
+  readonly attachment: HostAttachment;
   readonly clock: Clock;
 }
 
 /** A place at a session. Whoever holds control types and sets the size; the others watch, and their keys go nowhere. */
 export class Seat implements Typed, Disposable {
   readonly #host: SeatDeps["host"];
-  readonly #attachment: number;
+  readonly #attachment: HostAttachment;
   readonly #byId: { readonly session_id: Session["session_id"] };
   readonly #keys: KeyHold;
   #generation: number | undefined;
@@ -57,7 +54,8 @@ export class Seat implements Typed, Disposable {
   /** Called with what nobody expected. */
   onError: (error: unknown) => void = () => undefined;
 
-  constructor({ host, attachment, generation, session, clock }: SeatDeps) {
+  constructor({ host, attachment, clock }: SeatDeps) {
+    const { session, generation } = attachment;
     this.#host = host;
     this.#attachment = attachment;
     this.#byId = { session_id: session.session_id };
@@ -78,7 +76,7 @@ export class Seat implements Typed, Disposable {
   resize(size: Size): void {
     const generation = this.#generation;
     if (generation === undefined) return;
-    this.#send(this.#host.call("session.resize", { ...this.#byId, ...size, generation }));
+    this.#send(this.#attachment.resize({ ...size, generation }));
   }
 
   /** By force; the size becomes ours. */
@@ -128,20 +126,17 @@ export class Seat implements Typed, Disposable {
   #input(bytes: Buffer): void {
     const generation = this.#generation;
     if (generation === undefined) return;
-    const data_b64 = bytes.toString("base64");
-    this.#send(this.#host.call("session.input", { ...this.#byId, data_b64, generation }));
+    this.#send(this.#attachment.type({ bytes, generation }));
   }
 
   async #take({ takeover }: { readonly takeover: boolean }): Promise<void> {
-    const attachment = this.#attachment;
-    const { generation } = await this.#host.call("session.take", { attachment, takeover });
-    this.#generation = generation;
+    this.#generation = await this.#attachment.take({ takeover });
   }
 
   /** A lease that ran out while this process was stopped is taken again, unless somebody else has it now. */
   async #renew(): Promise<void> {
-    const { held } = await this.#host.call("session.renew", { attachment: this.#attachment });
-    if (!held && this.#generation !== undefined) await this.#take({ takeover: false });
+    const isHeld = await this.#attachment.renew();
+    if (!isHeld && this.#generation !== undefined) await this.#take({ takeover: false });
   }
 
   #send(work: Promise<unknown>): void {

@@ -7,18 +7,20 @@ import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
 import { readTls } from "#daemon/gateway.ts";
-import { openDataDir } from "#host/data-dir.ts";
-import type { Watch } from "#host/socket/watch.ts";
+import { type DataDir, openDataDir } from "#host/data-dir.ts";
 import { findHost } from "#host/start-host.ts";
 import { openHttpServer } from "#http/server.ts";
 import { withoutMarks } from "#proc/environment.ts";
 import { identify, isAlive } from "#proc/identity.ts";
 import { createRegistry, type Registry } from "#registry/registry.ts";
 import { RECORD_VERSION, type RunRecord } from "#registry/run-record.ts";
+import { LINGER_MS, type LocalHosts, openLocalHosts } from "#session/local-host.ts";
+import { createScopedHosts } from "#session/scoped-host.ts";
+import type { SessionHandle, SessionHosts } from "#session/session-host.ts";
 import { IN_MEMORY } from "#store/open-database.ts";
 import { createTokenSecret } from "#store/secret.ts";
 import { openStore, type Store } from "#store/store.ts";
-import { createOnlyGateway, createOnlyHost, type OnlyId } from "./only-session.ts";
+import { createOnlyGateway } from "./only-session.ts";
 import { parseRunPlace, type RunPlace, removeStaleSocket, withPrivateFiles } from "./run-socket.ts";
 
 export interface RunListenerOptions {
@@ -61,7 +63,9 @@ export async function openRunListener(options: RunListenerOptions): Promise<RunL
   const log = stack.use(openFileLogger(join(dir.path, "gateway.log"), systemClock.now));
   const store = stack.use(openStore({ path: IN_MEMORY, clock: systemClock, log }));
   let sessionId: string | undefined;
-  const gateway = stack.use(openOnlyGateway(options, { store, log, only: () => sessionId }));
+  const local = stack.use(openHostsOf(dir, log));
+  const hosts = createScopedHosts(local, () => sessionId);
+  const gateway = stack.use(openOnlyGateway(options, { store, log, hosts }));
   const server = stack.use(await listen(place, { gateway, log, tls }));
   const ended = Promise.withResolvers<void>();
   const registry = createRegistry(dir.path, { isAlive });
@@ -72,12 +76,12 @@ export async function openRunListener(options: RunListenerOptions): Promise<RunL
     serve: async (id) => {
       if (sessionId !== undefined) throw new Fault("conflict", `${sessionId} is served here`);
       sessionId = id;
-      const watch = owned.use(await (await gateway.link.connect()).watch(id));
+      const handle = owned.use(await gateway.hosts.of(id).open(id));
       const token = createTokenSecret();
       store.tokens.registerLocal(token, LABEL);
-      const agent = await findAgent(gateway, token, watch.session);
+      const agent = await findAgent(gateway, token, handle.session);
       const following = owned.use(
-        openRunEntry({ watch, registry, facts: { address: server.url, token, agent } }),
+        openRunEntry({ handle, registry, facts: { address: server.url, token, agent } }),
       );
       void following.ended.then(() => {
         log.info("the run has ended", { session_id: id, address: server.url });
@@ -92,25 +96,14 @@ export async function openRunListener(options: RunListenerOptions): Promise<RunL
 interface OnlyDeps {
   readonly store: Store;
   readonly log: Logger;
-  readonly only: OnlyId;
+  readonly hosts: SessionHosts;
 }
 
-function openOnlyGateway(options: RunListenerOptions, { store, log, only }: OnlyDeps): Gateway {
+function openOnlyGateway(options: RunListenerOptions, { store, log, hosts }: OnlyDeps): Gateway {
   const { command, env, version } = options;
   const dir = openDataDir(options.dataDir);
-  const findOnlyHost = async () => {
-    const host = await findHost(dir);
-    return host === undefined ? undefined : createOnlyHost(host, only);
-  };
   const gateway = openGateway({
-    ...{ store, log, version, command, clock: systemClock },
-    // A host that is started now would know nothing of a run that lives.
-    openHost: async () => {
-      const host = await findOnlyHost();
-      if (host !== undefined) return host;
-      throw new Fault("host_unavailable", "the host of this run has gone");
-    },
-    findHost: findOnlyHost,
+    ...{ store, log, version, command, hosts, clock: systemClock },
     dataDir: dir.path,
     sessionsFolder: dir.sessions,
     // Whoever holds the token of a run acts for the person who started it: its next life has what the first one had.
@@ -124,6 +117,22 @@ function openOnlyGateway(options: RunListenerOptions, { store, log, only }: Only
     teams: { folder: join(dir.path, "runs", "no-teams"), named: {}, roots: [] },
   });
   return createOnlyGateway(gateway);
+}
+
+/** A host that is started now would not have a run that lives, so none is started. */
+function openHostsOf(dir: DataDir, log: Logger): LocalHosts {
+  const clock = systemClock;
+  return openLocalHosts({
+    open: async () => {
+      const host = await findHost(dir);
+      if (host !== undefined) return host;
+      throw new Fault("host_unavailable", "the host of this run has gone");
+    },
+    find: () => findHost(dir),
+    sessionsFolder: dir.sessions,
+    linger: { clock, ms: LINGER_MS },
+    reconnect: { clock, log },
+  });
 }
 
 interface Served {
@@ -153,31 +162,31 @@ async function findAgent(
 }
 
 interface EntryDeps {
-  readonly watch: Watch;
+  readonly handle: SessionHandle;
   readonly registry: Registry;
   readonly facts: Pick<RunRecord, "address" | "token" | "agent">;
 }
 
 /** Keeps the record as long as the run lives: it names the child of now, and is gone before the door closes. */
-function openRunEntry({ watch, registry, facts }: EntryDeps): Disposable & {
+function openRunEntry({ handle, registry, facts }: EntryDeps): Disposable & {
   readonly ended: Promise<void>;
 } {
   using stack = new DisposableStack();
-  const entry = stack.use(registry.open(describeRun(watch.session, facts)));
+  const entry = stack.use(registry.open(describeRun(handle.session, facts)));
   const ended = Promise.withResolvers<void>();
-  let child = nameChild(watch.session);
+  let child = nameChild(handle.session);
   const look = () => {
-    if (watch.isClosed || isOver(watch.session)) {
+    if (handle.state === "closed" || isOver(handle.session)) {
       entry[Symbol.dispose]();
       stopLooking[Symbol.dispose]();
       owned.use(systemClock.timer(LAST_WORDS_MS, () => ended.resolve()));
       return;
     }
-    if (nameChild(watch.session) === child) return;
-    child = nameChild(watch.session);
-    entry.update(describeRun(watch.session, facts));
+    if (nameChild(handle.session) === child) return;
+    child = nameChild(handle.session);
+    entry.update(describeRun(handle.session, facts));
   };
-  const stopLooking = stack.use(watch.on(look));
+  const stopLooking = stack.use(handle.on(look));
   const owned = stack.move();
   look();
   return { ended: ended.promise, [Symbol.dispose]: () => owned.dispose() };

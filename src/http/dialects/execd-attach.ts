@@ -1,12 +1,12 @@
 import * as z from "zod";
 import type { Caller } from "#app/caller.ts";
-import { openVisibleFeed } from "#app/visible-session.ts";
+import { openVisible } from "#app/visible-session.ts";
 import { unfinishedBytes } from "#base/utf8.ts";
 import { isLive } from "#contract/ended.ts";
 import type { Shell } from "#contract/shell.ts";
 import { checkSince } from "#http/socket/attach.ts";
 import type { SocketDeps, SocketPlan } from "#http/socket/socket-plan.ts";
-import type { SessionFeed } from "#session/session-feeds.ts";
+import type { SessionHandle } from "#session/session-host.ts";
 import { getShell } from "./execd-context.ts";
 import { pastTheEnd } from "./execd-sessions.ts";
 import { ExecdSocket, takeSeat } from "./execd-socket.ts";
@@ -44,17 +44,17 @@ export async function planExecdSocket(
   const shell = await getShell(gateway.operations(caller), query.id);
   const { session_id, isFirst } = await reach(deps, caller, { shell, query });
   using stack = new DisposableStack();
-  const feed = stack.use(await openVisibleFeed(gateway.feeds, caller, session_id));
-  const now = isFirst ? 0 : wholeTail(feed);
-  const since = query.since === undefined ? now : checkSince(feed, query.since);
-  const replayEnd = query.since === undefined ? since : Math.max(since, wholeTail(feed));
+  const handle = stack.use(await openVisible(gateway.hosts, caller, session_id));
+  const now = isFirst ? 0 : wholeTail(handle);
+  const since = query.since === undefined ? now : checkSince(handle, query.since);
+  const replayEnd = query.since === undefined ? since : Math.max(since, wholeTail(handle));
   const { takeover = false } = query;
-  const { session } = feed;
+  const { session } = handle;
   const seat = takeover ? undefined : await takeSeat(deps, { caller, session, takeover });
   stack.defer(() => void seat?.[Symbol.asyncDispose]());
   const owned = stack.move();
   const isReplay = query.since !== undefined;
-  const place = { caller, feed, shell, since, replayEnd, isReplay, takeover, seat };
+  const place = { caller, handle, shell, since, replayEnd, isReplay, takeover, seat };
   return {
     protocols: [],
     open: (handshaken) => {
@@ -92,8 +92,7 @@ async function reach(
 }
 
 /** The end, but for a character whose rest has not been printed. */
-function wholeTail({ output, watch, session }: SessionFeed): number {
-  const { tail } = watch;
+function wholeTail({ output, tail, session }: SessionHandle): number {
   if (!isLive(session)) return Math.max(tail, output.tail());
   let rest = 0;
   for (let next = Math.max(output.first(), tail - END_BYTES); next < tail; ) {

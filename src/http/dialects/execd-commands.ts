@@ -57,7 +57,7 @@ export async function runCommand(
     ...(envs === undefined ? {} : { env: envs }),
   });
   if (input.background === true) return describeStart(context, session_id);
-  const followed = followCommand(gateway.feeds, { session_id, clock, signal });
+  const followed = followCommand(gateway.hosts, { session_id, clock, signal });
   return describeExecution(followed, { clock, signal });
 }
 

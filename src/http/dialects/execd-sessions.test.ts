@@ -5,8 +5,6 @@ import { Fault } from "#contract/fault.ts";
 import { ShellId } from "#contract/ids.ts";
 import type { Shell } from "#contract/shell.ts";
 import { RequestCounts } from "#http/metrics.ts";
-import { createHostLink } from "#session/host-link.ts";
-import { SessionFeeds } from "#session/session-feeds.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";
 import { planExecdSocket } from "./execd-attach.ts";
@@ -32,10 +30,9 @@ interface Steered {
 }
 
 function createGateway(
-  { client, sessions }: TestHost,
+  { hosts }: TestHost,
   { get = () => shell, close = async () => undefined }: Steered,
 ) {
-  const link = createHostLink(client);
   const operations = {
     "shell.get": async () => get(),
     "shell.close": async () => {
@@ -44,9 +41,8 @@ function createGateway(
     },
   };
   const audit = { record: () => undefined };
-  const feeds = new SessionFeeds(link, sessions);
   // The parts that a deletion and an attach ask for.
-  return { link, feeds, audit, operations: () => operations } as unknown as Gateway;
+  return { hosts, audit, operations: () => operations } as unknown as Gateway;
 }
 
 function contextOf(gateway: Gateway) {

@@ -11,7 +11,7 @@ import { OutputFrames } from "#http/socket/output-frames.ts";
 import { OutputPump, type PumpTarget } from "#http/socket/output-pump.ts";
 import { renewRegularly } from "#http/socket/renewal.ts";
 import type { Handshaken, OpenSocket, SocketDeps } from "#http/socket/socket-plan.ts";
-import type { SessionFeed } from "#session/session-feeds.ts";
+import type { SessionHandle } from "#session/session-host.ts";
 import { execdMessage } from "./execd-faults.ts";
 import {
   createEncoding,
@@ -35,7 +35,7 @@ export async function takeSeat(
   { caller, session, takeover }: Taking,
 ): Promise<Seat | undefined> {
   if (!isLive(session)) return undefined;
-  const host = await gateway.link.connect();
+  const host = gateway.hosts.of(session.session_id);
   try {
     const request = { role: "controller", takeover } as const;
     return await openSeat({ host, caller, audit: gateway.audit }, session, request);
@@ -47,7 +47,7 @@ export async function takeSeat(
 
 export interface Attaching extends Handshaken {
   readonly caller: Caller;
-  readonly feed: SessionFeed;
+  readonly handle: SessionHandle;
   readonly shell: Shell;
   readonly since: number;
   /** Where history ends and what is live begins; `since` where no history is shown. */
@@ -81,8 +81,8 @@ export class ExecdSocket implements OpenSocket {
   }
 
   async start(): Promise<void> {
-    const { feed, since, replayEnd, isReplay, takeover, caller } = this.#attaching;
-    const { session } = feed;
+    const { handle, since, replayEnd, isReplay, takeover, caller } = this.#attaching;
+    const { session } = handle;
     const seat = takeover
       ? await takeSeat(this.#deps, { caller, session, takeover })
       : this.#attaching.seat;
@@ -94,12 +94,12 @@ export class ExecdSocket implements OpenSocket {
     if (takeover) this.#owned.defer(() => void seat?.[Symbol.asyncDispose]());
     this.#seat = seat;
     this.#seated.resolve(seat);
-    this.#owned.use(feed.watch.on(() => this.#onSession(feed.session)));
+    this.#owned.use(handle.on(() => this.#onSession(handle.session)));
     if (seat !== undefined)
       this.#owned.use(renewRegularly(this.#deps.outbox.clock, () => seat.renew()));
     if (isReplay && since === replayEnd) this.#say({ type: "replay", offset: since, data: "" });
     this.#follow(since);
-    this.#onSession(feed.session);
+    this.#onSession(handle.session);
   }
 
   fail(error: unknown): void {
@@ -123,10 +123,10 @@ export class ExecdSocket implements OpenSocket {
   }
 
   #follow(since: number): void {
-    const { feed, replayEnd } = this.#attaching;
-    const frames = new OutputFrames(feed, createEncoding(replayEnd));
+    const { handle, replayEnd } = this.#attaching;
+    const frames = new OutputFrames(handle, createEncoding(replayEnd));
     const pump = new OutputPump(
-      { feed, frames, outbox: this.#greetingOutbox(), since },
+      { handle, frames, outbox: this.#greetingOutbox(), since },
       {
         gap: ({ from, to }) => this.#sayGap(from, to),
         // Who steers has asked for it, and there is nobody else here.
@@ -160,10 +160,10 @@ export class ExecdSocket implements OpenSocket {
   }
 
   #greet(): void {
-    const { replayEnd, shell, feed } = this.#attaching;
+    const { replayEnd, shell, handle } = this.#attaching;
     if (this.#isGreeted || (this.#pump?.cursor ?? 0) < replayEnd) return;
     this.#isGreeted = true;
-    this.#say({ type: "connected", session_id: shell.shell_id, mode: feed.session.mode });
+    this.#say({ type: "connected", session_id: shell.shell_id, mode: handle.session.mode });
   }
 
   #sayGap(from: number, to: number): void {
@@ -219,7 +219,7 @@ export class ExecdSocket implements OpenSocket {
         return await seat.type(Buffer.from(frame.data, "utf8"), undefined);
       case "resize":
         // Clients send their size whatever the mode is; pipes have none.
-        if (this.#attaching.feed.session.mode !== "pty") return;
+        if (this.#attaching.handle.session.mode !== "pty") return;
         return await seat.resize(frame.cols, frame.rows);
       case "signal":
         return await seat.signal(frame.signal);

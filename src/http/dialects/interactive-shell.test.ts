@@ -2,12 +2,11 @@ import { expect, test } from "vitest";
 import { Fault } from "#contract/fault.ts";
 import { ShellId } from "#contract/ids.ts";
 import type { Shell } from "#contract/shell.ts";
-import { createHostLink, type HostLink } from "#session/host-link.ts";
+import type { SessionHosts } from "#session/session-host.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";
+import { hostsWith } from "#test/harness/hosts-with.ts";
 import { findInteractive, startInteractive } from "./interactive-shell.ts";
-
-type HostClient = Awaited<ReturnType<HostLink["connect"]>>;
 
 const audit = { record: () => undefined };
 
@@ -24,19 +23,20 @@ function createShellOf(host: TestHost): Shell {
 }
 
 /** A host on a system without PTYs. */
-function withoutPty({ client }: TestHost): HostClient {
-  const call: HostClient["call"] = async (method, params) => {
-    if (method === "session.create" && params && "kind" in params && params.kind === "terminal")
-      throw new Fault("unsupported_os", "there are no terminals on this system");
-    return await client.call(method, params);
-  };
-  // All that is asked of it here.
-  return { call } as HostClient;
+function withoutPty({ hosts }: TestHost): SessionHosts {
+  const [host] = hosts.all();
+  return hostsWith(hosts, {
+    call: async (method, params) => {
+      if (method === "session.create" && params && "kind" in params && params.kind === "terminal")
+        throw new Fault("unsupported_os", "there are no terminals on this system");
+      return await host.call(method, params);
+    },
+  });
 }
 
 test("where there is no PTY the shell has pipes, and says so", async () => {
   await using host = await openTestHost();
-  const deps = { link: createHostLink(withoutPty(host)), audit };
+  const deps = { hosts: withoutPty(host), audit };
   const shell = createShellOf(host);
   const session = await startInteractive(deps, createTestCaller(), { shell, pty: true });
   expect([session.mode, session.state.kind]).toEqual(["pipe", "running"]);
@@ -45,7 +45,7 @@ test("where there is no PTY the shell has pipes, and says so", async () => {
 
 test("another reason why it cannot start is told", async () => {
   await using host = await openTestHost();
-  const deps = { link: createHostLink(host.client), audit };
+  const deps = { hosts: host.hosts, audit };
   const shell = { ...createShellOf(host), work_dir: "/no/such/directory" };
   const started = startInteractive(deps, createTestCaller(), { shell, pty: true });
   await expect(started).rejects.toMatchObject({ code: "spawn_failed" });
@@ -54,7 +54,7 @@ test("another reason why it cannot start is told", async () => {
 
 test("whoever asks gets the same shell, in the mode of the first", async () => {
   await using host = await openTestHost();
-  const deps = { link: createHostLink(host.client), audit };
+  const deps = { hosts: host.hosts, audit };
   const shell = createShellOf(host);
   const start = (user_id: string, pty: boolean) =>
     startInteractive(deps, createTestCaller({ user_id, token_id: user_id }), { shell, pty });

@@ -15,15 +15,15 @@ import type { Shell } from "#contract/shell.ts";
  *
  * The label is the host's to keep, so a gateway that was started anew finds it too.
  */
-export type InteractiveDeps = Pick<Gateway, "link" | "audit">;
+export type InteractiveDeps = Pick<Gateway, "hosts" | "audit">;
 
 const BASH = ["bash", "--norc", "--noprofile"];
 
 export async function findInteractive(
-  { link }: Pick<InteractiveDeps, "link">,
+  { hosts }: Pick<InteractiveDeps, "hosts">,
   { shell_id }: Pick<Shell, "shell_id">,
 ): Promise<Session | undefined> {
-  const host = await link.connect();
+  const [host] = hosts.all();
   const { sessions } = await host.call("session.list", {
     labels: { [INTERACTIVE_LABEL]: shell_id },
     limit: 1,
@@ -61,16 +61,15 @@ export async function startInteractive(
 }
 
 export async function closeInteractive(
-  { link, audit }: InteractiveDeps,
+  { hosts, audit }: InteractiveDeps,
   caller: Caller,
   shell: Pick<Shell, "shell_id">,
 ): Promise<void> {
-  const session = await findInteractive({ link }, shell);
+  const session = await findInteractive({ hosts }, shell);
   if (session === undefined || !isLive(session)) return;
   const { session_id, workspace_id } = session;
-  const host = await link.connect();
   const reason = "its session was deleted";
-  await host.call("session.close", { session_id, detail: reason });
+  await hosts.of(session_id).call("session.close", { session_id, detail: reason });
   audit.record({
     ...{ action: "session.closed", caller, workspace_id, target_id: session_id },
     details: { reason },
@@ -78,14 +77,13 @@ export async function closeInteractive(
 }
 
 async function createInteractive(
-  { link }: InteractiveDeps,
+  { hosts }: InteractiveDeps,
   caller: Caller,
   { shell, mode }: { readonly shell: Shell; readonly mode: Session["mode"] },
 ): Promise<Session> {
   const { shell_id, workspace_id, work_dir } = shell;
   const { env, umask, open_files, user_id } = caller;
-  const host = await link.connect();
-  return await host.call("session.create", {
+  return await hosts.place({ work_dir }).call("session.create", {
     ...(mode === "pty"
       ? { kind: "terminal", argv: [...BASH, "-i"] }
       : { kind: "command", argv: BASH, stdin: true }),

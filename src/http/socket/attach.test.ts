@@ -32,11 +32,9 @@ test("a client that leaves while its screen is painted is followed by nobody", a
   const errors: unknown[] = [];
   const onError = (error: unknown) => void errors.push(error);
   const counts = new RequestCounts();
-  // All that an attached viewer asks of a host, and of a gateway.
-  const host = { call: async () => ({ attachment: 1, generation: null }) };
+  // All that an attached viewer asks of a gateway.
   const gateway = {
-    feeds: session.feeds,
-    link: { connect: async () => host },
+    hosts: session.hosts,
     audit: { record: () => undefined },
     screens: {
       state: () => {

@@ -1,7 +1,7 @@
 import type { Caller } from "#app/caller.ts";
 import { checkControllable, openSeat, type Seat } from "#app/live/seat.ts";
 import { resolveSince } from "#app/read/output.ts";
-import { openVisibleFeed } from "#app/visible-session.ts";
+import { openVisible } from "#app/visible-session.ts";
 import { asFault, Fault, isUnexpected } from "#contract/fault.ts";
 import { ClientFrame, type ServerFrame } from "#contract/frames.ts";
 import { limits } from "#contract/limits.ts";
@@ -10,7 +10,7 @@ import { parseRequest } from "#contract/parse.ts";
 import type { Session } from "#contract/session.ts";
 import { isAtLeast } from "#contract/token.ts";
 import { sayFault } from "#http/fault-response.ts";
-import type { SessionFeed } from "#session/session-feeds.ts";
+import type { SessionHandle } from "#session/session-host.ts";
 import { onMessages, parseFrame } from "./messages.ts";
 import { closeCodes, Outbox } from "./outbox.ts";
 import { base64Encoding, binaryEncoding, framesOf, utf8Encoding } from "./output-frames.ts";
@@ -32,17 +32,17 @@ export async function planAttach(
   query: AttachQuery,
 ): Promise<SocketPlan> {
   using stack = new DisposableStack();
-  const feed = stack.use(await openVisibleFeed(deps.gateway.feeds, caller, query.session_id));
+  const handle = stack.use(await openVisible(deps.gateway.hosts, caller, query.session_id));
   const role = query.role ?? "viewer";
-  if (role === "controller") checkControl(feed.session, caller, query.takeover ?? false);
-  if (feed.session.viewers >= limits.viewers_per_session)
+  if (role === "controller") checkControl(handle.session, caller, query.takeover ?? false);
+  if (handle.session.viewers >= limits.viewers_per_session)
     throw new Fault("too_many", "this session has as many viewers as it may");
-  const since = checkSince(feed, resolveSince(feed, query.since));
+  const since = checkSince(handle, resolveSince(handle, query.since));
   const owned = stack.move();
   return {
     protocols: [BINARY_PROTOCOL],
     open: (handshaken) => {
-      const attached = new AttachedSocket(deps, { caller, feed, query, since, ...handshaken });
+      const attached = new AttachedSocket(deps, { caller, handle, query, since, ...handshaken });
       void attached.start().catch((error: unknown) => attached.fail(error));
       return attached;
     },
@@ -66,14 +66,14 @@ function checkControl(session: Session, caller: Caller, takeover: boolean): void
 }
 
 /** Outside of the log it is refused now, with a status, and not by a frame later. */
-export function checkSince({ output, watch }: SessionFeed, since: number): number {
-  if (since > watch.tail) output.read(since, { limit: 1 });
+export function checkSince({ output, tail }: SessionHandle, since: number): number {
+  if (since > tail) output.read(since, { limit: 1 });
   return since;
 }
 
 interface Attaching extends Handshaken {
   readonly caller: Caller;
-  readonly feed: SessionFeed;
+  readonly handle: SessionHandle;
   readonly query: AttachQuery;
   readonly since: number;
 }
@@ -86,15 +86,15 @@ interface ToldSize {
 
 /** Sizes that a session was given before it was painted are not told again, and none that came later is missed. */
 function findPainted(
-  { sizes, watch }: SessionFeed,
+  { sizes, eventsTail }: SessionHandle,
   painted: { readonly cols: number; readonly rows: number; readonly offset: number },
   { serial }: ToldSize,
 ): number {
   let found = serial;
-  let next = sizes.after(serial, watch.eventsTail);
+  let next = sizes.after(serial, eventsTail);
   while (next !== undefined && next.offset <= painted.offset) {
     if (next.cols === painted.cols && next.rows === painted.rows) found = next.serial;
-    next = sizes.after(next.serial, watch.eventsTail);
+    next = sizes.after(next.serial, eventsTail);
   }
   return found;
 }
@@ -121,10 +121,10 @@ class AttachedSocket implements OpenSocket {
   }
 
   async start(): Promise<void> {
-    const { feed, query, since, caller } = this.#attaching;
-    const { link, audit } = this.#deps.gateway;
-    const host = await link.connect();
-    const seat = await takeSeat({ host, caller, audit }, feed.session, query);
+    const { handle, query, since, caller } = this.#attaching;
+    const { hosts, audit } = this.#deps.gateway;
+    const host = hosts.of(query.session_id);
+    const seat = await takeSeat({ host, caller, audit }, handle.session, query);
     this.#seat = seat;
     if (!this.#outbox.isOpen) {
       // It has left while we asked.
@@ -132,9 +132,9 @@ class AttachedSocket implements OpenSocket {
       return;
     }
     this.#seated.resolve(seat);
-    this.#controller = feed.session.controller;
-    const { session } = feed;
-    const resize = feed.sizes.at(since, feed.watch.eventsTail);
+    this.#controller = handle.session.controller;
+    const { session } = handle;
+    const resize = handle.sizes.at(since, handle.eventsTail);
     const { cols, rows } = resize ?? session;
     this.#say({
       type: "connected",
@@ -144,19 +144,19 @@ class AttachedSocket implements OpenSocket {
       role: seat.role,
       generation: seat.generation ?? null,
       offset: since,
-      tail: feed.watch.tail,
+      tail: handle.tail,
       cols,
       rows,
       state: session.state,
     });
-    this.#owned.use(feed.watch.on(() => this.#onSession(feed.session)));
+    this.#owned.use(handle.on(() => this.#onSession(handle.session)));
     this.#owned.use(renewRegularly(this.#deps.outbox.clock, () => seat.renew()));
     const told = { cols, rows, serial: resize?.serial ?? 0 };
     const from = query.paint === true ? await this.#paint(since, told) : { since };
     // It may have left meanwhile, and what it held is given back.
     if (!this.#outbox.isOpen) return;
     this.#follow(from);
-    this.#onSession(feed.session);
+    this.#onSession(handle.session);
   }
 
   fail(error: unknown): void {
@@ -186,11 +186,11 @@ class AttachedSocket implements OpenSocket {
   }
 
   #follow(from: Pick<PumpTarget, "since" | "toldSize">): void {
-    const { feed, query } = this.#attaching;
+    const { handle, query } = this.#attaching;
     const text = query.encoding === "base64" ? base64Encoding : utf8Encoding;
-    const frames = framesOf(feed, this.#isBinary ? binaryEncoding : text);
+    const frames = framesOf(handle, this.#isBinary ? binaryEncoding : text);
     const pump = new OutputPump(
-      { feed, frames, outbox: this.#outbox, ...from },
+      { handle, frames, outbox: this.#outbox, ...from },
       {
         gap: (range) => this.#say({ type: "gap", ...range }),
         resized: (size) => this.#say({ type: "resized", ...size }),
@@ -205,12 +205,12 @@ class AttachedSocket implements OpenSocket {
 
   /** The screen instead of history, at the size that it has by now; where output follows it. */
   async #paint(since: number, told: ToldSize): Promise<Pick<PumpTarget, "since" | "toldSize">> {
-    const { feed } = this.#attaching;
+    const { handle } = this.#attaching;
     try {
-      const { state, offset, cols, rows } = await this.#deps.gateway.screens.state(feed);
+      const { state, offset, cols, rows } = await this.#deps.gateway.screens.state(handle);
       if (cols !== told.cols || rows !== told.rows) this.#say({ type: "resized", cols, rows });
       this.#say({ type: "screen", state, offset });
-      return { since: offset, toldSize: findPainted(feed, { cols, rows, offset }, told) };
+      return { since: offset, toldSize: findPainted(handle, { cols, rows, offset }, told) };
     } catch (error) {
       const { code, message } = sayFault(error);
       if (code === "internal") this.#deps.onError(error);
@@ -327,7 +327,7 @@ class AttachedSocket implements OpenSocket {
 
   #onClose(): void {
     this.#owned.dispose();
-    this.#attaching.feed[Symbol.dispose]();
+    this.#attaching.handle[Symbol.dispose]();
     void this.#seat?.[Symbol.asyncDispose]();
   }
 }

@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import { unfinishedBytes } from "#base/utf8.ts";
 import { channelName } from "#contract/channels.ts";
-import type { SessionFeed } from "#session/session-feeds.ts";
+import type { SessionHandle } from "#session/session-host.ts";
 
-type Output = SessionFeed["output"];
+type Output = SessionHandle["output"];
 
 /** A frame that is ready to be sent, to any number of viewers who are at the same offset. */
 export type OutputFrame =
@@ -87,15 +87,13 @@ export interface FrameRange {
 
 /** The frames of one session's output in one encoding, each made once. */
 export class OutputFrames {
-  readonly #output: Output;
-  readonly #watch: SessionFeed["watch"];
+  readonly #handle: Pick<SessionHandle, "output" | "recent">;
   readonly #encoding: FrameEncoding;
   readonly #kept: (OutputFrame & { readonly offset: number })[] = [];
   #viewers = 0;
 
-  constructor({ output, watch }: Pick<SessionFeed, "output" | "watch">, encoding: FrameEncoding) {
-    this.#output = output;
-    this.#watch = watch;
+  constructor(handle: Pick<SessionHandle, "output" | "recent">, encoding: FrameEncoding) {
+    this.#handle = handle;
     this.#encoding = encoding;
   }
 
@@ -123,7 +121,7 @@ export class OutputFrames {
 
   /** What came with the news of it need not be read: an echo, mostly. */
   #recall(cursor: number, into: Buffer) {
-    const { recent } = this.#watch;
+    const { recent } = this.#handle;
     if (recent === undefined || recent.offset !== cursor) return undefined;
     if (recent.bytes.length !== into.length) return undefined;
     recent.bytes.copy(into);
@@ -136,7 +134,7 @@ export class OutputFrames {
     const into = frame.subarray(header);
     const chunk =
       this.#recall(cursor, into) ??
-      this.#output.read(cursor, { limit: into.length, tail: to, into });
+      this.#handle.output.read(cursor, { limit: into.length, tail: to, into });
     if (chunk === undefined) return undefined;
     if (chunk.kind === "gap") return { kind: "gap", from: chunk.from, end: chunk.to };
     let { length } = chunk.bytes;
@@ -155,11 +153,11 @@ export class OutputFrames {
 const shared = new WeakMap<Output, Map<FrameEncoding, OutputFrames>>();
 
 /** The frames that all viewers of this output share. */
-export function framesOf(feed: SessionFeed, encoding: FrameEncoding): OutputFrames {
-  const { output } = feed;
+export function framesOf(handle: SessionHandle, encoding: FrameEncoding): OutputFrames {
+  const { output } = handle;
   const byEncoding = shared.get(output) ?? new Map<FrameEncoding, OutputFrames>();
   shared.set(output, byEncoding);
-  const frames = byEncoding.get(encoding) ?? new OutputFrames(feed, encoding);
+  const frames = byEncoding.get(encoding) ?? new OutputFrames(handle, encoding);
   byEncoding.set(encoding, frames);
   return frames;
 }

@@ -1,11 +1,11 @@
 import { hasEnded } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
-import type { SessionFeed } from "#session/session-feeds.ts";
+import type { SessionHandle } from "#session/session-host.ts";
 import type { Outbox } from "./outbox.ts";
 import type { OutputFrames } from "./output-frames.ts";
 
 export interface PumpTarget {
-  readonly feed: SessionFeed;
+  readonly handle: SessionHandle;
   readonly frames: OutputFrames;
   readonly outbox: Pick<Outbox, "isFull" | "isOpen" | "send" | "drained">;
   readonly since: number;
@@ -40,13 +40,13 @@ export class OutputPump implements Disposable {
   #isOver = false;
 
   constructor(target: PumpTarget, events: PumpEvents) {
-    const { feed, outbox, since } = target;
+    const { handle, outbox, since } = target;
     this.#target = target;
     this.#events = events;
     this.#cursor = since;
-    this.#size = target.toldSize ?? feed.sizes.at(since, feed.watch.eventsTail)?.serial ?? 0;
+    this.#size = target.toldSize ?? handle.sizes.at(since, handle.eventsTail)?.serial ?? 0;
     this.#subscriptions.use(target.frames.enter());
-    this.#subscriptions.use(feed.watch.on(() => this.pump()));
+    this.#subscriptions.use(handle.on(() => this.pump()));
     this.#subscriptions.use(outbox.drained.on(() => this.pump()));
   }
 
@@ -76,13 +76,12 @@ export class OutputPump implements Disposable {
 
   /** False when there is nothing more to do now. */
   #step(): boolean {
-    const { feed, frames, outbox } = this.#target;
-    const { watch } = feed;
+    const { handle, frames, outbox } = this.#target;
     if (outbox.isFull) return false;
     // The state before the tail: an exit that we know of has told its tail before.
-    const isEnd = watch.isClosed || hasEnded(watch.session);
-    const tail = isEnd ? this.#findEnd() : watch.tail;
-    const resize = feed.sizes.after(this.#size, watch.eventsTail);
+    const isEnd = handle.state === "closed" || hasEnded(handle.session);
+    const tail = isEnd ? this.#findEnd() : handle.tail;
+    const resize = handle.sizes.after(this.#size, handle.eventsTail);
     if (resize !== undefined && resize.offset <= this.#cursor) {
       this.#size = resize.serial;
       this.#events.resized({ cols: resize.cols, rows: resize.rows });
@@ -103,15 +102,15 @@ export class OutputPump implements Disposable {
 
   /** The files are asked when what they said has been sent, not for each frame. */
   #findEnd(): number {
-    const { watch, output } = this.#target.feed;
-    if (this.#cursor >= this.#end) this.#end = Math.max(watch.tail, output.tail());
+    const { output, tail } = this.#target.handle;
+    if (this.#cursor >= this.#end) this.#end = Math.max(tail, output.tail());
     return this.#end;
   }
 
   #finish(tail: number): void {
-    const { session, isClosed } = this.#target.feed.watch;
+    const { session, state } = this.#target.handle;
     this[Symbol.dispose]();
-    if (isClosed && !hasEnded(session)) this.#events.hostGone();
+    if (state === "closed" && !hasEnded(session)) this.#events.hostGone();
     else this.#events.ended(session, tail);
   }
 }

@@ -5,13 +5,13 @@ import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import type { TerminalServerFrame } from "#contract/terminal-frames.ts";
 import { isAtLeast } from "#contract/token.ts";
-import type { SessionFeed } from "#session/session-feeds.ts";
+import type { SessionHandle } from "#session/session-host.ts";
 import { type FrameEncoding, framesOf } from "./output-frames.ts";
 import { OutputPump } from "./output-pump.ts";
 import type { Lane } from "./terminal-lanes.ts";
 
 export interface TerminalPlace {
-  readonly feed: SessionFeed;
+  readonly handle: SessionHandle;
   readonly seat: Seat;
   readonly caller: Caller;
   readonly lane: Lane;
@@ -39,8 +39,8 @@ export class AttachedTerminal implements AsyncDisposable {
   constructor(place: TerminalPlace, events: TerminalEvents) {
     this.#place = place;
     this.#events = events;
-    this.#controller = place.feed.session.controller;
-    this.#owned.use(place.feed);
+    this.#controller = place.handle.session.controller;
+    this.#owned.use(place.handle);
     this.#owned.use(place.lane);
   }
 
@@ -50,9 +50,14 @@ export class AttachedTerminal implements AsyncDisposable {
 
   /** From here on its frames come, the first byte at this offset. */
   follow(since: number): void {
-    const { feed, lane } = this.#place;
-    const { session_id } = feed.session;
-    const target = { feed, frames: framesOf(feed, encodingOf(feed)), outbox: lane.outbox, since };
+    const { handle, lane } = this.#place;
+    const { session_id } = handle.session;
+    const target = {
+      handle,
+      frames: framesOf(handle, encodingOf(handle)),
+      outbox: lane.outbox,
+      since,
+    };
     const pump = new OutputPump(target, {
       gap: (range) => this.#say({ type: "terminal.gap", payload: { session_id, ...range } }),
       // Its controller knows, and the others have no frame for it.
@@ -62,7 +67,7 @@ export class AttachedTerminal implements AsyncDisposable {
       failed: (error) => this.#events.failed(error),
     });
     this.#owned.use(pump);
-    this.#owned.use(feed.watch.on(() => this.#onSession()));
+    this.#owned.use(handle.on(() => this.#onSession()));
     this.#onSession();
     pump.pump();
   }
@@ -75,8 +80,8 @@ export class AttachedTerminal implements AsyncDisposable {
   /** 0 keeps that side as it is. */
   async resize(cols: number, rows: number): Promise<void> {
     this.#checkThere();
-    const { feed, seat } = this.#place;
-    const now = this.#asked ?? { cols: feed.session.cols ?? 0, rows: feed.session.rows ?? 0 };
+    const { handle, seat } = this.#place;
+    const now = this.#asked ?? { cols: handle.session.cols ?? 0, rows: handle.session.rows ?? 0 };
     const asked = { cols: cols || now.cols, rows: rows || now.rows };
     this.#asked = asked;
     try {
@@ -123,11 +128,11 @@ export class AttachedTerminal implements AsyncDisposable {
 
   #onSession(): void {
     if (this.#isOver) return;
-    const { feed, seat } = this.#place;
-    const { session_id, controller, state } = feed.session;
+    const { handle, seat } = this.#place;
+    const { session_id, controller, state } = handle.session;
     // What has ended is controlled by nobody; its exit says so.
     if (state.kind === "exited" || state.kind === "lost") return;
-    if (seat.isTaken(feed.session)) this.#asked = undefined;
+    if (seat.isTaken(handle.session)) this.#asked = undefined;
     const before = this.#controller;
     if (controller?.generation === before?.generation && controller?.holder === before?.holder)
       return;
@@ -138,7 +143,7 @@ export class AttachedTerminal implements AsyncDisposable {
   }
 
   #checkThere(): void {
-    if (this.#isOver) throw sessionNotFound(this.#place.feed.session.session_id);
+    if (this.#isOver) throw sessionNotFound(this.#place.handle.session.session_id);
   }
 
   #say(frame: TerminalServerFrame): void {
@@ -149,10 +154,10 @@ export class AttachedTerminal implements AsyncDisposable {
 const NOTHING_KNOWN = { exit_code: null, signal: null };
 
 const DATA_LIMIT_BYTES = 64 * 1024;
-const encodings = new WeakMap<SessionFeed["output"], FrameEncoding>();
+const encodings = new WeakMap<SessionHandle["output"], FrameEncoding>();
 
 /** One for all who watch the session, so that they share its frames. */
-function encodingOf({ output, session }: SessionFeed): FrameEncoding {
+function encodingOf({ output, session }: SessionHandle): FrameEncoding {
   const known = encodings.get(output);
   if (known !== undefined) return known;
   const head = `{"type":"terminal.data","payload":{"session_id":"${session.session_id}","offset":`;

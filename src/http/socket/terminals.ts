@@ -1,7 +1,7 @@
 import type { WebSocket } from "ws";
 import type { Caller } from "#app/caller.ts";
 import { resolveSince } from "#app/read/output.ts";
-import { openVisibleFeed, sessionNotFound } from "#app/visible-session.ts";
+import { openVisible, sessionNotFound } from "#app/visible-session.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { parseRequest } from "#contract/parse.ts";
@@ -166,23 +166,23 @@ class TerminalsSocket implements OpenSocket {
   }
 
   async #takePlace({ session_id, caller, since }: Asked, leave: () => void) {
-    const { feeds, link, audit } = this.#deps.gateway;
+    const { hosts, audit } = this.#deps.gateway;
     using stack = new DisposableStack();
-    const feed = stack.use(await openVisibleFeed(feeds, caller, session_id));
-    if (feed.session.mode !== "pty")
+    const handle = stack.use(await openVisible(hosts, caller, session_id));
+    if (handle.session.mode !== "pty")
       throw new Fault(
         "invalid_request",
         `${session_id} is no terminal; GET /v1/sessions/${session_id}/ws follows it`,
       );
-    const offset = checkSince(feed, resolveSince(feed, since));
-    const host = await link.connect();
+    const offset = checkSince(handle, resolveSince(handle, since));
+    const host = hosts.of(session_id);
     // Control is his if nobody has it; else he watches.
     const role = isAtLeast(caller.role, "operator") ? "controller" : "viewer";
-    const seat = await takeSeat({ host, caller, audit }, feed.session, { role });
+    const seat = await takeSeat({ host, caller, audit }, handle.session, { role });
     stack.move();
     const lane = this.#lanes.open();
     const terminal = new AttachedTerminal(
-      { feed, seat, caller, lane },
+      { handle, seat, caller, lane },
       {
         say: (frame) => this.#say(frame),
         over: leave,
@@ -193,7 +193,7 @@ class TerminalsSocket implements OpenSocket {
         },
       },
     );
-    return { terminal, offset, tail: feed.watch.tail };
+    return { terminal, offset, tail: handle.tail };
   }
 
   /** Forgets it, unless another has its id by now. */

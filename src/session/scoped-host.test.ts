@@ -1,16 +1,21 @@
 import { expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost } from "#test/harness/host.ts";
-import { createOnlyHost } from "./only-session.ts";
+import { createScopedHosts } from "./scoped-host.ts";
 
 const sleep = { argv: ["sleep", "1000"] };
 
 test("the host tells of the one session alone", async () => {
   await using host = await openTestHost();
   const { session_id: own } = await host.create(sleep);
-  const only = createOnlyHost(host.client, () => own);
+  const [only] = createScopedHosts(host.hosts, () => own).all();
   const heard: string[] = [];
-  await only.watchAll((sessionId) => void heard.push(sessionId));
+  using _listener = only.watchAll({
+    isNeeded: () => false,
+    connected: () => undefined,
+    changed: (sessionId) => void heard.push(sessionId),
+  });
+  await only.connect();
   const { session_id: other } = await host.create(sleep);
   await host.client.call("session.rename", { session_id: other, title: "other" });
   await host.client.call("session.rename", { session_id: own, title: "own" });
@@ -19,8 +24,8 @@ test("the host tells of the one session alone", async () => {
   for (const call of [
     only.call("session.get", { session_id: other }),
     only.call("session.close", { session_id: other }),
-    only.call("session.attach", { session_id: other, viewer: "v", role: "viewer" }),
-    only.watch(other),
+    only.attach({ session_id: other, viewer: "v", role: "viewer", takeover: false }),
+    only.open(other),
   ])
     await expect(call).rejects.toMatchObject({ code: "session_not_found" });
   for (const call of [
@@ -29,14 +34,14 @@ test("the host tells of the one session alone", async () => {
     only.call("session.create", { kind: "command", work_dir: "/", env: {}, ...sleep }),
   ])
     await expect(call).rejects.toMatchObject({ code: "unsupported" });
-  using watch = await only.watch(own);
-  expect(watch.session.title).toBe("own");
+  using handle = await only.open(own);
+  expect(handle.session.title).toBe("own");
 });
 
 test("while the session is not known there is none", async () => {
   await using host = await openTestHost();
   const { session_id } = await host.create(sleep);
-  const only = createOnlyHost(host.client, () => undefined);
+  const [only] = createScopedHosts(host.hosts, () => undefined).all();
   expect(await only.call("session.list", {})).toMatchObject({ sessions: [] });
   await expect(only.call("session.get", { session_id })).rejects.toMatchObject({
     code: "session_not_found",
