@@ -25,8 +25,8 @@ export const NO_AGENT = [
   "too_many",
   "disk_full",
 ] as const;
-const read = { role: "viewer", answers: "json" } as const;
-const act = { role: "operator", answers: "json" } as const;
+const read = { role: "viewer", answers: "json", runs: "owner" } as const;
+const act = { role: "operator", answers: "json", runs: "owner" } as const;
 const Name = z.string().min(1).max(limits.name_chars);
 
 export const IdempotencyKey = z.string().min(1).max(limits.label_chars).optional();

@@ -24,8 +24,8 @@ import { agentRequests, IdempotencyKey, NO_AGENT } from "./agent-requests.ts";
 import { ListPage, type OperationSpec } from "./operation-spec.ts";
 
 const bySession = { session_id: SessionId };
-const read = { role: "viewer", answers: "json" } as const;
-const act = { role: "operator", answers: "json" } as const;
+const read = { role: "viewer", answers: "json", runs: "owner" } as const;
+const act = { role: "operator", answers: "json", runs: "owner" } as const;
 const TeamId = z.string().regex(/^team_[0-9a-f]{32}$/, "a team id looks like team_ and 32 digits");
 
 export const AgentCreate = z
@@ -79,6 +79,7 @@ export const agentOperations = {
     summary:
       "List the teams that this server knows by name; the examples of Reins where it has none.",
     ...read,
+    runs: "every-host",
     input: z.strictObject({ ...ListPage }),
     output: z.strictObject({
       teams: z.array(
@@ -121,6 +122,7 @@ export const agentOperations = {
     summary: "Send messages and follow the turn until it ends; it goes on when the stream is cut.",
     role: "operator",
     answers: "stream",
+    runs: "owner",
     input: z.strictObject({
       ...bySession,
       messages: SentMessages,

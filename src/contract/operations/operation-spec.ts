@@ -13,12 +13,22 @@ import type { Role } from "#contract/token.ts";
  */
 export type AnswerKind = "json" | "bytes" | "stream" | "document" | "socket";
 
+/**
+ * Which process runs an operation:
+ * - `owner`: the one beside the session's log. The input names the session, the process or the shell, or says what is to
+ *   be placed on a host.
+ * - `gateway`: the one that has the store
+ * - `every-host`: all owners, and the gateway puts their answers together
+ */
+export type Runs = "owner" | "gateway" | "every-host";
+
 export interface OperationSpec {
   readonly http: string;
   readonly summary: string;
   /** What a caller must be; `anyone` needs no token. */
   readonly role: Role | "anyone";
   readonly answers: AnswerKind;
+  readonly runs: Runs;
   /** Absent = 200. */
   readonly status?: 200 | 201 | 202;
   /** The request to the session's worker that carries it out; a name of the wire that older workers know. */

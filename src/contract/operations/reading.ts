@@ -113,6 +113,7 @@ export const readingOperations = {
     summary: "Read what a session has printed, as it is; wait_ms waits for more at the end.",
     role: "viewer",
     answers: "bytes",
+    runs: "owner",
     input: z.strictObject({
       ...bySession,
       since: Since.optional(),
@@ -128,6 +129,7 @@ export const readingOperations = {
     summary: "Follow the events of a session; an event's id is the offset behind it.",
     role: "viewer",
     answers: "stream",
+    runs: "owner",
     input: z.strictObject({
       ...bySession,
       since: Since.optional(),
@@ -142,6 +144,7 @@ export const readingOperations = {
     summary: "See a terminal's screen as text, or as a state to paint.",
     role: "viewer",
     answers: "json",
+    runs: "owner",
     input: z.strictObject({
       ...bySession,
       format: z.enum(["text", "state"]).optional(),
@@ -156,6 +159,7 @@ export const readingOperations = {
     summary: "Wait for the exit, output, silence, a text, a pattern or a question.",
     role: "viewer",
     answers: "json",
+    runs: "owner",
     input: WaitRequest,
     output: WaitResult,
     faults: [
@@ -171,6 +175,7 @@ export const readingOperations = {
     summary: "Take a session along: a recording, plain text, JSON or Markdown.",
     role: "viewer",
     answers: "document",
+    runs: "owner",
     input: z.strictObject({ ...bySession, format: ExportFormat.optional() }),
     output: z.string(),
     faults: ["session_not_found", "unsupported"],
@@ -180,6 +185,7 @@ export const readingOperations = {
     summary: "Watch a session, and steer it, over a WebSocket.",
     role: "viewer",
     answers: "socket",
+    runs: "owner",
     input: AttachQuery,
     output: ServerFrame,
     faults: ["session_not_found", "not_controller", "too_many", "offset_out_of_range"],
@@ -189,6 +195,7 @@ export const readingOperations = {
     summary: "Many terminals of tasks over one WebSocket.",
     role: "viewer",
     answers: "socket",
+    runs: "gateway",
     input: z.strictObject({}),
     output: TerminalServerFrame,
     faults: ["too_many"],
@@ -198,6 +205,7 @@ export const readingOperations = {
     summary: "Hear of every session that is opened, changes or ends.",
     role: "viewer",
     answers: "stream",
+    runs: "every-host",
     input: z.strictObject({}),
     output: SessionsEvent,
     faults: [],

@@ -80,6 +80,7 @@ export const sessionOperations = {
     summary: "Start a terminal or a command.",
     role: "operator",
     answers: "json",
+    runs: "owner",
     status: 201,
     input: SessionCreate,
     output: Session,
@@ -100,6 +101,7 @@ export const sessionOperations = {
     summary: "List sessions, the newest first.",
     role: "viewer",
     answers: "json",
+    runs: "every-host",
     input: z.strictObject({
       ...ListPage,
       state: z.enum(["live", "starting", "running", "exited", "lost"]).optional(),
@@ -118,6 +120,7 @@ export const sessionOperations = {
       "What sessions did last, in a line each; those that the caller cannot see are left out.",
     role: "viewer",
     answers: "json",
+    runs: "every-host",
     input: z.strictObject({ session_ids: z.array(SessionId).min(1).max(limits.glances) }),
     output: z.strictObject({ glances: z.array(Glance) }),
     faults: ["invalid_request"],
@@ -127,6 +130,7 @@ export const sessionOperations = {
     summary: "Read one session.",
     role: "viewer",
     answers: "json",
+    runs: "owner",
     input: z.strictObject(bySession),
     output: Session,
     faults: ["session_not_found"],
@@ -136,6 +140,7 @@ export const sessionOperations = {
     summary: "Give a session another title.",
     role: "operator",
     answers: "json",
+    runs: "owner",
     input: z.strictObject({ ...bySession, title: Title }),
     output: Session,
     faults: ["session_not_found", "invalid_request"],
@@ -145,6 +150,7 @@ export const sessionOperations = {
     summary: "End a session and everything that it started; the first reason stays.",
     role: "operator",
     answers: "json",
+    runs: "owner",
     input: z.strictObject({
       ...bySession,
       reason: SystemText.max(limits.detail_chars).optional(),
@@ -158,6 +164,7 @@ export const sessionOperations = {
     summary: "Type into a session; an input_id among its last 1,024 is applied once.",
     role: "operator",
     answers: "json",
+    runs: "owner",
     input: z
       .strictObject({
         ...bySession,
@@ -190,6 +197,7 @@ export const sessionOperations = {
     summary: "Change the terminal's size.",
     role: "operator",
     answers: "json",
+    runs: "owner",
     input: z.strictObject({
       ...bySession,
       cols: TerminalSize,
@@ -204,6 +212,7 @@ export const sessionOperations = {
     summary: "Send a signal to the foreground group or to the whole tree.",
     role: "operator",
     answers: "json",
+    runs: "owner",
     input: z.strictObject({
       ...bySession,
       signal: z.string().min(1).max(20),
@@ -217,6 +226,7 @@ export const sessionOperations = {
     summary: "Stop what runs and keep the session.",
     role: "operator",
     answers: "json",
+    runs: "owner",
     input: z.strictObject(bySession),
     output: z.strictObject({ signalled: z.int() }),
     faults: ["session_not_found", "already_exited", "unsupported"],
