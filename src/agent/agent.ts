@@ -7,6 +7,7 @@ import type {
   WorkerOutput,
   WorkerRequestType,
 } from "#contract/operations/worker-requests.ts";
+import { defined } from "#contract/values/defined.ts";
 import { openModels } from "#model/open-models.ts";
 import { Casting, getDefinition } from "./casting.ts";
 import { createTurnHooks } from "./create-hooks.ts";
@@ -149,7 +150,7 @@ function openParts(
       base_dir: spec.base_dir,
       scripts: (path) => readFileSync(path, "utf8"),
       clock,
-      ...(ports.fetch === undefined ? {} : { fetch: ports.fetch }),
+      ...defined({ fetch: ports.fetch }),
     }),
   );
   const hooksOf = createTurnHooks({ ports, team, work_dir: spec.work_dir, emit });
@@ -183,9 +184,7 @@ function strictest(a: RunLimits, b: RunLimits): RunLimits {
   const max_tokens = least(a.max_tokens, b.max_tokens);
   const max_time_ms = least(a.max_time_ms, b.max_time_ms);
   return {
-    ...(max_cost === undefined ? {} : { max_cost }),
-    ...(max_tokens === undefined ? {} : { max_tokens }),
-    ...(max_time_ms === undefined ? {} : { max_time_ms }),
+    ...defined({ max_cost, max_tokens, max_time_ms }),
   };
 }
 
@@ -263,7 +262,7 @@ function conversationHandlers({ stage, turns, queue, ports, actor }: Parts) {
 
 function duplicate(fold: AgentFold, key: string | undefined): WorkerOutput<"messages"> {
   const turn_id = key === undefined ? undefined : fold.keys.turnOf(key);
-  return { status: "duplicate", ...(turn_id === undefined ? {} : { turn_id }) };
+  return { status: "duplicate", ...defined({ turn_id }) };
 }
 
 function answerHandlers({ stage }: Parts) {
@@ -281,7 +280,7 @@ function answerHandlers({ stage }: Parts) {
     elicitation: ({ elicitation_id, action, content }) => {
       questions.answerElicitation(elicitation_id, {
         action,
-        ...(content === undefined ? {} : { content }),
+        ...defined({ content }),
       });
       return {};
     },

@@ -6,6 +6,7 @@ import {
   workerInputs,
 } from "#contract/operations/worker-requests.ts";
 import { parseRequest } from "#contract/parse.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { Agent } from "./agent.ts";
 
 export interface RunAgentOptions {
@@ -117,5 +118,5 @@ function describe(fault: Fault): NonNullable<WorkerReply["error"]> {
   const plain = JSON.parse(JSON.stringify(details ?? {})) as NonNullable<
     WorkerReply["error"]
   >["details"];
-  return { code, message, ...(plain === undefined ? {} : { details: plain }) };
+  return { code, message, ...defined({ details: plain }) };
 }

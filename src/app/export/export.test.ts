@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Document, OperationInput } from "#contract/operations.ts";
+import { defined } from "#contract/values/defined.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import {
   exitedState,
@@ -18,10 +19,7 @@ function exportAs(
   signal?: AbortSignal,
 ): Promise<Document> {
   const operations = createExportOperations({ hosts }, createTestCaller());
-  return operations["session.export"](
-    { session_id: WRITTEN_SESSION, format },
-    signal === undefined ? {} : { signal },
-  );
+  return operations["session.export"]({ session_id: WRITTEN_SESSION, format }, defined({ signal }));
 }
 
 async function bodyOf(document: Document): Promise<string> {

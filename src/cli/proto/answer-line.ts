@@ -12,6 +12,7 @@ import { asFault, Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { type ControlName, controlRequests, isControlName } from "#contract/operations/control.ts";
 import { parseJson, parseRequest } from "#contract/parse.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { RequestLine } from "./request-lines.ts";
 
 /** Of one request, its newline not counted. */
@@ -37,7 +38,7 @@ export async function answerLine(
     const { id: said, type, ...input } = parseLine(line);
     id = parseId(said);
     const name = parseName(type);
-    return { ...(id === undefined ? {} : { id }), ...(await answer(run, { name, input, signal })) };
+    return { ...defined({ id }), ...(await answer(run, { name, input, signal })) };
   } catch (error) {
     return describeError(signal.aborted ? signal.reason : error, id);
   }
@@ -119,7 +120,7 @@ function parseName(type: unknown): ControlName {
 function describeError(error: unknown, id: RequestId | undefined): Reply {
   const { code, message, details } = asFault(isLate(error) ? tooLate(error) : error);
   const more = Object.keys(details).length === 0 ? {} : { details };
-  return { ...(id === undefined ? {} : { id }), type: "error", code, message, ...more };
+  return { ...defined({ id }), type: "error", code, message, ...more };
 }
 
 function isLate(error: unknown): boolean {

@@ -8,6 +8,7 @@ import { applyEvent, emptyConversation } from "#contract/conversation/conversati
 import type { Conversation, Item } from "#contract/conversation/items.ts";
 import { addEarlier, fromSnapshot } from "#contract/conversation/snapshot.ts";
 import type { SessionEvent } from "#contract/events.ts";
+import { defined } from "#contract/values/defined.ts";
 
 const SESSION = "ses_0000000000000001";
 const AT = "2026-01-01T00:00:00.000Z";
@@ -43,7 +44,7 @@ class Writer {
 
   readonly emit = (body: AgentEventBody): void => {
     const { turn_id, agent } = this.fold;
-    const who = { ...(turn_id === undefined ? {} : { turn_id }), agent };
+    const who = { ...defined({ turn_id }), agent };
     this.#add(AgentEvent.parse({ ...who, ...body, at: AT, session_id: SESSION }));
   };
 
