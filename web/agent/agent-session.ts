@@ -97,7 +97,7 @@ export class AgentSession {
   async #followOnce(signal: AbortSignal, onShown: () => void): Promise<void> {
     const { client, sessionId: session_id } = this.#options;
     const snapshot = await client.call("agent.snapshot", { session_id }, { signal });
-    this.#talk = fromSnapshot(snapshot, emptyConversation);
+    this.#talk = fromSnapshot(snapshot);
     this.#say("live");
     onShown();
     const since = await this.#readWhole(snapshot, signal);

@@ -1,5 +1,5 @@
 import type { Caller } from "#app/caller.ts";
-import { isSleeping } from "#contract/ended.ts";
+import { isCut } from "#contract/conversation/turn-outcome.ts";
 import { Fault } from "#contract/fault.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { OperationInput, StreamItem } from "#contract/operations.ts";
@@ -72,11 +72,6 @@ async function* followTurn(
 
 function isOurs(event: AnyEvent, turnId: string): boolean {
   return "turn_id" in event && event.turn_id === turnId && event.subagent_id === undefined;
-}
-
-/** A parked worker's turn goes on in its next life; what a killed one has left open is ended there. */
-function isCut(event: AnyEvent): boolean {
-  return event.type === "session.exited" && !isSleeping(event);
 }
 
 function hostGone(): Fault {

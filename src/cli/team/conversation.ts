@@ -1,6 +1,8 @@
 import { exitCodeOf, sayFault } from "#cli/exit.ts";
 import type { Runtime } from "#contract/agent/runtime.ts";
-import { type TurnOutcome, TurnReader, untilTurnEnd } from "#contract/agent/turn-outcome.ts";
+import { applyEvent, recentConversation } from "#contract/conversation/conversation.ts";
+import { turnEnds } from "#contract/conversation/notices.ts";
+import { type TurnOutcome, untilTurnEnd } from "#contract/conversation/turn-outcome.ts";
 import { Fault } from "#contract/fault.ts";
 import { isFaultCode } from "#contract/faults.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
@@ -56,11 +58,11 @@ export class Conversation {
 
   async #follow(items: AsyncIterable<StreamItem<AnyEvent>>): Promise<TurnOutcome> {
     const { printer, questions, runtime } = this.#parts;
-    const reader = new TurnReader();
+    let talk = recentConversation;
     this.#isRunning = true;
     try {
       for await (const { data } of items) {
-        reader.apply(data);
+        talk = applyEvent(talk, data);
         questions.hear(data);
         await printer.print(data);
       }
@@ -68,7 +70,7 @@ export class Conversation {
       this.#isRunning = false;
       await questions.settle();
     }
-    if (reader.outcome !== undefined) return reader.outcome;
+    if (talk.outcome !== undefined) return talk.outcome;
     this.#parts.leaving.throwIfAborted();
     throw new Fault(
       "host_unavailable",
@@ -80,16 +82,8 @@ export class Conversation {
 /** Says why a turn is not done, and answers the exit code that tells it. */
 export function settleOutcome({ reason, code, message }: TurnOutcome): number {
   if (reason === "done") return 0;
-  const why = message ?? sentences[reason];
+  const why = message ?? turnEnds[reason];
   const fault = new Fault(isFaultCode(code) ? code : "internal", why);
   sayFault(fault);
   return exitCodeOf(fault);
 }
-
-const sentences = {
-  interrupted: "the turn was interrupted",
-  error: "the turn failed",
-  limit: "the turn has reached its limit",
-  loop: "the agent made the same call again and again",
-  budget: "the session has used up its budget",
-} as const;

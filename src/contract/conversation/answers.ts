@@ -1,16 +1,9 @@
 import type { AgentEventOf } from "#contract/agent/events.ts";
+import { queueCalls } from "./calls.ts";
 import type { AnswerItem, CallItem, Conversation, Item, Thread } from "./items.ts";
+import { shortAnswers } from "./notices.ts";
 import { keepTail, REASONING_CHARS } from "./text.ts";
-import { changeThread, findItem, keepItems, mapItems, putItem, threadOf } from "./thread.ts";
-
-const cutShort: Readonly<Record<string, string>> = {
-  length: "The answer was cut off: it has reached the model's limit.",
-  content_filter: "The answer was held back by the model's provider.",
-};
-
-export function sayCut(stopReason: string): string | undefined {
-  return cutShort[stopReason];
-}
+import { changeThread, findItem, keepItems, putItem, threadOf } from "./thread.ts";
 
 /** What people say. The task of a sub-agent is shown with its start. */
 export function applyUser(state: Conversation, event: AgentEventOf<"message.user">): Conversation {
@@ -30,44 +23,39 @@ export function startAnswer(
   state: Conversation,
   event: AgentEventOf<"message.start">,
 ): Conversation {
-  const { message_id, subagent_id, agent = "", at } = event;
-  return changeThread(state, subagent_id, (thread) => {
-    // Whoever begins anew has given up what he had begun.
-    const rest = dropOpen(thread);
-    return putItem(rest, openAnswer({ message_id, agent, at }));
-  });
+  const { message_id, subagent_id, agent = "", model, at } = event;
+  // An agent that starts an answer has given up the open one.
+  return changeThread(state, subagent_id, (thread) =>
+    putItem(dropOpen(thread), openAnswer({ message_id, agent, model, at })),
+  );
 }
 
-export function openAnswer(begun: {
-  readonly message_id: string;
-  readonly agent: string;
-  readonly at: string;
-}): AnswerItem {
+type Begun = Pick<AnswerItem, "agent" | "model" | "at"> & { readonly message_id: string };
+
+export function openAnswer({ message_id: key, agent, model, at }: Begun): AnswerItem {
   return {
-    kind: "answer",
-    key: begun.message_id,
-    at: begun.at,
-    agent: begun.agent,
-    text: "",
-    reasoning: "",
-    isOpen: true,
-    isInterrupted: false,
-    cut: undefined,
-    position: undefined,
+    ...{ kind: "answer", key, at, agent, model, text: "", reasoning: "", hasReasoned: false },
+    ...{ isOpen: true, isInterrupted: false, cut: undefined, position: undefined },
   };
 }
 
-/** An answer that nobody goes on with, and its calls, which were never made. */
+/** Drops an answer that nobody continues, and its calls, which were never made. */
 export function dropOpen(thread: Thread): Thread {
-  const open = thread.items.findLast((item) => item.kind === "answer" && item.isOpen);
+  const open = findOpenAnswer(thread);
   if (open === undefined) return thread;
   return keepItems(thread, (item) => item !== open && !isCallOf(item, open.key));
+}
+
+export function findOpenAnswer({ items }: Thread): AnswerItem | undefined {
+  const open = items.findLast((item) => item.kind === "answer" && item.isOpen);
+  return open?.kind === "answer" ? open : undefined;
 }
 
 export function growAnswer(
   state: Conversation,
   event: AgentEventOf<"message.delta" | "reasoning.delta">,
 ): Conversation {
+  if (event.text === "") return state;
   return changeAnswer(state, event, (answer) =>
     event.type === "message.delta"
       ? { ...answer, text: answer.text + event.text }
@@ -75,53 +63,48 @@ export function growAnswer(
   );
 }
 
-/** The pieces have said it already, unless there were none: a history that was copied has only ends. */
+/** A history that was copied has no deltas, so its text is only in the end. */
 export function endReasoning(
   state: Conversation,
   event: AgentEventOf<"reasoning.end">,
 ): Conversation {
-  return changeAnswer(state, event, (answer) =>
-    answer.reasoning.endsWith(keepTail(event.text, REASONING_CHARS))
-      ? answer
-      : { ...answer, reasoning: keepTail(answer.reasoning + event.text, REASONING_CHARS) },
-  );
+  return changeAnswer(state, event, ({ reasoning, ...answer }) => {
+    const isTold = reasoning.endsWith(keepTail(event.text, REASONING_CHARS));
+    const whole = isTold ? reasoning : keepTail(reasoning + event.text, REASONING_CHARS);
+    return { ...answer, reasoning: whole, hasReasoned: true };
+  });
 }
 
+/** As in the transcript: an interrupted answer keeps its text only, and calls without an input were never made. */
 export function endAnswer(state: Conversation, event: AgentEventOf<"message.end">): Conversation {
   const { message_id, subagent_id, text, stop_reason, interrupted = false, at } = event;
   const thread = threadOf(state, subagent_id);
   const open = findItem(thread, "answer", message_id) ?? findCut(state, event);
   if (open?.isOpen !== true) return state;
-  // As in the transcript: what was cut off keeps its words, and calls that it had not finished were never made.
-  const reasoning = interrupted ? "" : open.reasoning;
-  const hasCalls = thread.items.some(
-    (item) => isCallOf(item, message_id) && item.input !== undefined,
-  );
-  const isSaid = text !== "" || (!interrupted && (reasoning !== "" || hasCalls));
+  const isMade = (item: Item) => !interrupted && item.kind === "call" && item.input !== undefined;
+  const hasCalls = thread.items.some((item) => isCallOf(item, message_id) && isMade(item));
+  const isSaid = text !== "" || (!interrupted && (open.hasReasoned || hasCalls));
   const isOwn = subagent_id === undefined;
   const ended: AnswerItem = {
     ...open,
-    ...{ text, reasoning, isOpen: false, isInterrupted: interrupted, cut: sayCut(stop_reason) },
+    ...{ text, reasoning: interrupted ? "" : open.reasoning, cut: shortAnswers[stop_reason] },
+    ...{ isOpen: false, isInterrupted: interrupted },
     position: isOwn && isSaid ? state.total : undefined,
   };
   const next = changeThread(state, subagent_id, (before) => {
-    const kept = interrupted ? keepItems(before, (item) => !isCallOf(item, message_id)) : before;
+    const kept = keepItems(before, (item) => !isCallOf(item, message_id) || isMade(item));
     const said = isSaid ? putItem(kept, ended) : keepItems(kept, (item) => item !== open);
-    return mapItems(said, (item) =>
-      isCallOf(item, message_id) && item.status === "writing"
-        ? { ...item, status: "running", started_at: at }
-        : item,
-    );
+    return hasCalls ? queueCalls(said, message_id, at) : said;
   });
   return isOwn && isSaid ? { ...next, total: state.total + 1 } : next;
 }
 
-/** Behind a cut the next life ends what the one before had begun, and a snapshot between the two does not tell it. */
+/** After a crash the next worker ends the open answer, which a snapshot taken between the two does not contain. */
 function findCut(
   { agent: current }: Conversation,
-  { message_id, agent = current, at, interrupted }: AgentEventOf<"message.end">,
+  { message_id, agent = current, model, at, interrupted }: AgentEventOf<"message.end">,
 ): AnswerItem | undefined {
-  return interrupted === true ? openAnswer({ message_id, agent, at }) : undefined;
+  return interrupted === true ? openAnswer({ message_id, agent, model, at }) : undefined;
 }
 
 function isCallOf(item: Item, messageId: string): item is CallItem {

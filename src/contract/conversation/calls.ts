@@ -1,7 +1,8 @@
 import type { AgentEventOf } from "#contract/agent/events.ts";
-import type { CallItem, Conversation } from "./items.ts";
+import { readExitCode } from "#contract/tools/process-text.ts";
+import type { CallItem, CallStatus, Conversation, Item, Thread } from "./items.ts";
 import { keepEnds, keepTail, OUTPUT_CHARS, RESULT_CHARS } from "./text.ts";
-import { changeThread, findItem, putItem, threadOf } from "./thread.ts";
+import { changeThread, findItem, mapItems, putItem, threadOf } from "./thread.ts";
 
 type CallEvent = AgentEventOf<"tool.call.start" | "tool.call.end" | "tool.output" | "tool.result">;
 
@@ -11,38 +12,53 @@ export function applyCall(state: Conversation, event: CallEvent): Conversation {
   switch (event.type) {
     case "tool.call.start":
       return known === undefined ? put(state, subagent_id, callOf(event)) : state;
-    case "tool.call.end": {
-      const call = known ?? callOf(event);
-      return put(state, subagent_id, { ...call, input: event.input });
+    case "tool.call.end":
+      return put(state, subagent_id, { ...(known ?? callOf(event)), input: event.input });
+    case "tool.output": {
+      const call = known ?? findEarlier(event);
+      if (call === undefined || call.result !== undefined) return state;
+      const output = keepTail(call.output + event.text, OUTPUT_CHARS);
+      return put(state, subagent_id, { ...runCall(call, event.at), output });
     }
-    case "tool.output":
-      if (known === undefined) return state;
-      return put(state, subagent_id, {
-        ...known,
-        output: keepTail(known.output + event.text, OUTPUT_CHARS),
-      });
     case "tool.result":
-      return endCall(state, known, event);
+      return endCall(state, known ?? findEarlier(event), event);
   }
 }
 
-/** A result without its call, or a second one, is none: no model is given it either. */
+/** A result without its call, or a second one, does not count: the model does not get it either. */
 function endCall(
   state: Conversation,
   call: CallItem | undefined,
   event: AgentEventOf<"tool.result">,
 ): Conversation {
   if (call === undefined || call.result !== undefined || call.status === "writing") return state;
-  const { subagent_id, output, is_error, images = [], at } = event;
-  const failed = call.decision === "reject" ? "rejected" : "failed";
+  const { subagent_id, at } = event;
   const isOwn = subagent_id === undefined;
-  const next = put(state, subagent_id, {
-    ...call,
-    ...{ result: keepEnds(output, RESULT_CHARS), images, ended_at: at },
-    status: is_error ? failed : "done",
-    position: isOwn ? state.total : undefined,
-  });
+  const ended = { ...call, ...endOf(call, event), position: isOwn ? state.total : undefined };
+  const next = changeThread(state, subagent_id, (thread) =>
+    runNext(putItem(thread, ended), call.message_id, at),
+  );
   return isOwn ? { ...next, total: state.total + 1 } : next;
+}
+
+/** The tools whose result is made by `sayProcess`. */
+const PROCESS_TOOLS = ["execute", "process_output", "process_wait"];
+
+export function endOf(
+  { decision, tool }: Pick<CallItem, "decision" | "tool">,
+  result: Pick<AgentEventOf<"tool.result">, "at" | "output" | "is_error" | "images">,
+) {
+  const { output, is_error, images = [], at: ended_at } = result;
+  const exit_code = PROCESS_TOOLS.includes(tool) ? readExitCode(output) : undefined;
+  const failed: CallStatus = decision === "reject" ? "rejected" : "failed";
+  const status: CallStatus = is_error || (exit_code ?? 0) !== 0 ? failed : "done";
+  return { status, exit_code, images, ended_at, result: keepEnds(output, RESULT_CHARS) };
+}
+
+/** A sub-agent's calls before a snapshot are in no snapshot. */
+function findEarlier(event: AgentEventOf<"tool.output" | "tool.result">): CallItem | undefined {
+  if (event.subagent_id === undefined) return undefined;
+  return { ...callOf(event), status: "running" };
 }
 
 export function callOf(begun: {
@@ -64,12 +80,55 @@ export function callOf(begun: {
     ended_at: undefined,
     output: "",
     result: undefined,
+    exit_code: undefined,
     images: [],
     decision: undefined,
     reason: undefined,
     subagent_id: undefined,
     position: undefined,
   };
+}
+
+/** The answer has ended: the worker makes its calls, beginning with the first. */
+export function queueCalls(thread: Thread, messageId: string, at: string): Thread {
+  const queued = mapItems(thread, (item) =>
+    isCall(item) && item.message_id === messageId && item.status === "writing"
+      ? { ...item, status: "queued" }
+      : item,
+  );
+  return runNext(queued, messageId, at);
+}
+
+/** The first call of the answer that has not ended runs, unless it waits. */
+export function runNext(thread: Thread, messageId: string | undefined, at: string): Thread {
+  if (messageId === undefined) return thread;
+  const isNext = (item: Item) =>
+    isCall(item) && item.message_id === messageId && isUnderWay(item.status);
+  const next = thread.items.find(isNext);
+  return next?.kind === "call" && next.status === "queued"
+    ? putItem(thread, runCall(next, at))
+    : thread;
+}
+
+/** The call shows that it runs. */
+export function runCall(call: CallItem, at: string): CallItem {
+  return call.status === "queued" ? { ...call, status: "running", started_at: at } : call;
+}
+
+/** The call was made and has not ended. */
+export function isUnderWay(status: CallStatus): boolean {
+  return status === "queued" || status === "waiting" || status === "running";
+}
+
+function isCall(item: Item): item is CallItem {
+  return item.kind === "call";
+}
+
+/** Calls that were made and have no result. */
+export function listOpenCalls({ items }: Thread): CallItem[] {
+  return items
+    .filter(isCall)
+    .filter(({ status, result }) => status !== "writing" && result === undefined);
 }
 
 export function changeCall(
@@ -81,16 +140,13 @@ export function changeCall(
   return call === undefined ? state : put(state, at.subagent_id, change(call));
 }
 
-/** Calls that no result will come for. */
-export function stopCalls(state: Conversation, subagentId: string | undefined): Conversation {
-  return changeThread(state, subagentId, (thread) => {
-    const items = thread.items.map((item) =>
-      item.kind === "call" && item.result === undefined && item.status !== "stopped"
-        ? { ...item, status: "stopped" as const }
-        : item,
-    );
-    return items.some((item, at) => item !== thread.items[at]) ? { ...thread, items } : thread;
-  });
+/** No result comes for the open calls. */
+export function stopCalls(thread: Thread): Thread {
+  return mapItems(thread, (item) =>
+    isCall(item) && item.result === undefined && item.status !== "stopped"
+      ? { ...item, status: "stopped" }
+      : item,
+  );
 }
 
 function put(state: Conversation, subagentId: string | undefined, call: CallItem): Conversation {

@@ -4,9 +4,9 @@ import { activityOf } from "#contract/agent/standing.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import { applyEvent, emptyConversation } from "./conversation.ts";
 import type { CallItem, Conversation } from "./items.ts";
-import { ITEMS_MOST } from "./thread.ts";
 
 const AT = "2026-01-01T00:00:00.000Z";
+const ITEMS_MOST = emptyConversation.bounds.items;
 type Body = AgentEvent extends infer E
   ? E extends AgentEvent
     ? Omit<E, "at" | "session_id">
@@ -36,6 +36,13 @@ const call = (call_id: string, input = {}): Body => ({
 });
 const result = (call_id: string, is_error = false): Body => ({
   ...{ type: "tool.result", call_id, tool: "write_file", output: "ok", is_error },
+});
+
+const approval = (approval_id: string, call_id: string): Body => ({
+  ...{ type: "approval.requested", approval_id, kind: "tool", call_id, message: "?" },
+});
+const decision = (approval_id: string, decided: "approve" | "reject"): Body => ({
+  ...{ type: "approval.resolved", approval_id, decision: decided, by: "user" },
 });
 
 const kinds = ({ main }: Conversation) => main.items.map(({ kind }) => kind);
@@ -79,15 +86,7 @@ describe("a conversation", () => {
     expect(status(written)).toBe("writing");
     const made = tell([end("m1", "")], written);
     expect(status(made)).toBe("running");
-    const asked = tell(
-      [
-        {
-          ...{ type: "approval.requested", approval_id: "a1", kind: "tool", call_id: "c1" },
-          message: "?",
-        },
-      ],
-      made,
-    );
+    const asked = tell([approval("a1", "c1")], made);
     expect([status(asked), activityOf(asked), asked.approvals.length]).toEqual([
       ...["waiting", "waiting", 1],
     ]);
@@ -98,6 +97,66 @@ describe("a conversation", () => {
     expect([status(allowed), allowed.approvals.length]).toEqual(["running", 0]);
     const done = tell([result("c1")], allowed);
     expect(findCall(done)).toMatchObject({ status: "done", result: "ok", position: 1 });
+  });
+
+  test("calls behind an approval are queued, and run one after the other", () => {
+    const calls = (state: Conversation) =>
+      state.main.items.flatMap((item) => (item.kind === "call" ? [item.status] : []));
+    const made = tell([start("m1"), call("c1"), call("c2"), call("c3"), end("m1", "")]);
+    expect(calls(made)).toEqual(["running", "queued", "queued"]);
+    const asked = tell([approval("a1", "c1")], made);
+    expect(calls(asked)).toEqual(["waiting", "queued", "queued"]);
+    const refused = tell([decision("a1", "reject"), result("c1", true)], asked);
+    expect(calls(refused)).toEqual(["rejected", "running", "queued"]);
+    // Calls that only read run side by side: a call that prints runs.
+    const both = tell([{ type: "tool.output", call_id: "c3", tool: "t", text: "." }], refused);
+    expect(calls(both)).toEqual(["rejected", "running", "running"]);
+  });
+
+  test("a queued call has no time of its own", () => {
+    const later = "2026-01-01T00:00:09.000Z";
+    const made = tell([start("m1"), call("c1"), call("c2"), end("m1", "")]);
+    const next = tell([{ ...result("c1"), at: later }], made).main.items.at(-1);
+    expect(made.main.items.at(-1)).toMatchObject({ key: "c2", started_at: undefined });
+    expect(next).toMatchObject({ key: "c2", status: "running", started_at: later });
+  });
+
+  test.each([
+    ["execute", "hi\n[exit code 3 after 0.1 s]", { status: "failed", exit_code: 3 }],
+    [
+      "execute",
+      "[exit code 143 after 10.0 s, ended by SIGTERM]\n[note: x]",
+      { status: "failed", exit_code: 143 },
+    ],
+    ["execute", "hi\n[exit code 0 after 0.1 s]", { status: "done", exit_code: 0 }],
+    [
+      "execute",
+      "[exit code 1 after 0.1 s]\n[exit code 0 after 0.1 s]",
+      { status: "done", exit_code: 0 },
+    ],
+    ["execute", "still [exit code 3 after 0.1 s]", { status: "done", exit_code: undefined }],
+    ["read_file", "[exit code 3 after 0.1 s]", { status: "done", exit_code: undefined }],
+  ] as const)("%s with the result %j is %j", (tool, output, shown) => {
+    const made = tell([start("m1"), { ...call("c1"), tool } as Body, end("m1", "")]);
+    const ended = tell([{ ...result("c1"), tool, output } as Body], made);
+    expect(findCall(ended)).toMatchObject(shown);
+  });
+
+  test("a worker that dies leaves no call running, also of its sub-agents", () => {
+    const subagent_id = "sub_1";
+    const made = [start("m1"), call("c1"), end("m1", "")];
+    const working = tell([...made, ...made.map((body) => ({ ...body, subagent_id }))]);
+    const exit = (exit_code: number) => {
+      const state = { kind: "exited", exit_code, signal: null, reason: "exited" };
+      // As much of the host's event as counts.
+      return applyEvent(working, { type: "session.exited", at: AT, state } as never);
+    };
+    const statuses = (state: Conversation) =>
+      [state.main, state.subagents.get(subagent_id)].map(
+        (thread) => thread?.items.find((item) => item.kind === "call")?.status,
+      );
+    expect(statuses(exit(137))).toEqual(["stopped", "stopped"]);
+    expect(statuses(exit(0))).toEqual(["running", "running"]);
   });
 
   test("a second result of a call, and one without a call, are none", () => {
@@ -122,10 +181,7 @@ describe("a conversation", () => {
   test("a call that a person refused is rejected, with the reason", () => {
     const state = tell([
       ...[start("m1"), call("c1"), end("m1", "")],
-      {
-        ...{ type: "approval.requested", approval_id: "a1", kind: "tool", call_id: "c1" },
-        message: "?",
-      },
+      approval("a1", "c1"),
       {
         ...{ type: "approval.resolved", approval_id: "a1", decision: "reject", by: "user" },
         reason: "no",
@@ -138,10 +194,7 @@ describe("a conversation", () => {
   test("the time of a call does not count the wait for a person", () => {
     const state = tell([
       ...[start("m1"), call("c1"), end("m1", "")],
-      {
-        ...{ type: "approval.requested", approval_id: "a1", kind: "tool", call_id: "c1" },
-        message: "?",
-      },
+      approval("a1", "c1"),
       {
         ...{ type: "approval.resolved", approval_id: "a1", decision: "approve", by: "user" },
         at: "2026-01-01T00:01:00.000Z",
@@ -180,11 +233,16 @@ describe("a conversation", () => {
     expect(kinds(state)).toEqual(["answer"]);
   });
 
+  test("a sub-agent's call whose start is not known is shown by its result", () => {
+    const state = tell([{ ...result("c1"), subagent_id: "sub_1" }]);
+    expect(state.subagents.get("sub_1")?.items).toMatchObject([{ key: "c1", status: "done" }]);
+  });
+
   test("a turn that ends leaves nothing running and nothing asked", () => {
     const state = tell([
       { type: "turn.started", turn_id: "t1" },
       ...[start("m1"), call("c1"), end("m1", "")],
-      { type: "approval.requested", approval_id: "a1", kind: "tool", call_id: "c1", message: "?" },
+      approval("a1", "c1"),
       { type: "turn.ended", reason: "interrupted" },
     ]);
     expect(findCall(state)?.status).toBe("stopped");
@@ -255,7 +313,9 @@ describe("a conversation", () => {
         content: { answer: "red" },
       },
     ]);
-    expect(state.main.items).toMatchObject([{ text: "Which?", outcome: "Answered: red" }]);
+    expect(state.main.items).toMatchObject([
+      { asked: { message: "Which?" }, answer: { action: "accept", content: { answer: "red" } } },
+    ]);
     expect(state.elicitations).toEqual([]);
   });
 

@@ -10,36 +10,63 @@ import {
   startAnswer,
 } from "./answers.ts";
 import { applyCall, stopCalls } from "./calls.ts";
-import type { Conversation } from "./items.ts";
+import type { Bounds, Conversation } from "./items.ts";
+import { noticeOf } from "./notices.ts";
 import { applyQuestion } from "./questions.ts";
 import { applySubagent, meetSubagent } from "./subagents.ts";
 import { addNote, changeThread, emptyThread, keyAt, putItem, threadOf } from "./thread.ts";
+import { applyTurn, isCut, noTurn } from "./turn-outcome.ts";
+
+/** For a reader who scrolls back. */
+const WHOLE: Bounds = {
+  items: 1500,
+  weight: 16 * 1024 * 1024,
+  subagents: 100,
+  subagent_items: 300,
+};
+
+/** For a reader who keeps the past elsewhere. */
+const RECENT: Bounds = {
+  items: 300,
+  weight: 4 * 1024 * 1024,
+  subagents: 20,
+  subagent_items: 60,
+};
 
 export const emptyConversation: Conversation = {
   ...emptyStanding,
+  ...noTurn,
   main: emptyThread,
   subagents: new Map(),
   total: 0,
   first: 0,
   welcome: undefined,
   permissions: { team: {}, session: {}, safety: "balanced" },
+  bounds: WHOLE,
 };
 
+export const recentConversation: Conversation = { ...emptyConversation, bounds: RECENT };
+
 /**
- * The conversation as the session's events tell it. What a snapshot tells and the events behind it give the same as all
- * events from the first one on, but for what only events tell: notices, sub-agents, and how long a call took. An event of
- * a kind that is not known here changes nothing.
+ * The one reducer of an agent's session: the worker, the page, the chat view, exports and MCP apply events with it.
+ *
+ *   empty ── event ──→ conversation ── event ──→ conversation …
+ *   snapshot ────────→ conversation ── the events behind the snapshot ──→ the same conversation
+ *
+ * Only events describe notes, answered questions, sub-agents, and when a call began; a snapshot does not. What an event
+ * does not change keeps its identity. An event of an unknown type changes nothing.
  */
 export function applyEvent(state: Conversation, event: AnyEvent): Conversation {
   const met = meet(state, event);
   const said = applyTalk(met, event);
-  return applyStanding(said === met ? applySession(met, event) : said, event);
+  const told = said === met ? applySession(met, event) : said;
+  return applyTurn(applyStanding(told, event), event);
 }
 
 function meet(state: Conversation, event: AnyEvent): Conversation {
-  if (!("subagent_id" in event) || event.subagent_id === undefined) return state;
+  if (!("subagent_id" in event)) return state;
   if (event.type === "subagent.started" || event.type === "subagent.ended") return state;
-  return meetSubagent(state, { ...event, subagent_id: event.subagent_id });
+  return meetSubagent(state, event, event.at);
 }
 
 function applyTalk(state: Conversation, event: AnyEvent): Conversation {
@@ -68,8 +95,6 @@ function applyTalk(state: Conversation, event: AnyEvent): Conversation {
     case "subagent.started":
     case "subagent.ended":
       return applySubagent(state, event);
-    case "turn.ended":
-      return event.subagent_id === undefined ? endTurn(state, event) : state;
     default:
       return state;
   }
@@ -82,114 +107,71 @@ function applySession(state: Conversation, event: AnyEvent): Conversation {
     case "agent.info":
       if (event.subagent_id !== undefined) return state;
       return { ...state, welcome: event.welcome_message };
-    case "agent.switched":
-      return note(state, event, `${event.to} goes on.`);
     case "permissions.changed": {
       const { permissions: session, safety } = event;
       return { ...state, permissions: { ...state.permissions, session, safety } };
     }
     case "compaction.ended":
       return endCompaction(state, event);
-    case "error":
-      return applyError(state, event);
+    case "error": {
+      const { code, message: text } = event;
+      return addMessage(state, event, { kind: "error", code, text });
+    }
+    case "turn.ended":
+      return event.subagent_id === undefined ? endTurn(state, event) : state;
+    case "session.exited":
+      return isCut(event) ? stopAll(state) : state;
     default:
-      return applyNotice(state, event);
+      return addNotice(state, event);
   }
 }
 
-/** What is only told. */
-function applyNotice(state: Conversation, event: AnyEvent): Conversation {
-  switch (event.type) {
-    case "warning":
-    case "limit.reached":
-      return warn(state, event, event.message);
-    case "hook.blocked":
-      return warn(state, event, `A hook said no: ${event.message}`);
-    case "model.fallback":
-      return warn(
-        state,
-        event,
-        `${event.failed_model} failed, ${event.fallback_model} goes on: ${event.reason}`,
-      );
-    case "tools.changed":
-      if (event.status !== "failed") return state;
-      return warn(state, event, `The tools of ${event.toolset} failed: ${event.message ?? ""}`);
-    default:
-      return state;
-  }
+function addNotice(state: Conversation, event: AnyEvent): Conversation {
+  const notice = noticeOf(event);
+  return notice === undefined ? state : addNote(state, event, notice);
 }
-
-type Told = AnyEvent & { readonly subagent_id?: string | undefined };
-
-function note(state: Conversation, event: Told, text: string): Conversation {
-  const key = keyAt(threadOf(state, event.subagent_id), event);
-  return addNote(state, event.subagent_id, { key, at: event.at, text });
-}
-
-function warn(state: Conversation, event: Told, text: string): Conversation {
-  const key = keyAt(threadOf(state, event.subagent_id), event);
-  return addNote(state, event.subagent_id, { key, at: event.at, text, tone: "warn" });
-}
-
-const turnEnds: Readonly<Record<string, string>> = {
-  interrupted: "The turn was interrupted.",
-  limit: "The turn has reached its limit.",
-  loop: "The agent made the same call again and again, so the turn was ended.",
-  budget: "The session has used up its budget.",
-};
 
 function endTurn(state: Conversation, event: AgentEventOf<"turn.ended">): Conversation {
-  const next = changeThread(stopCalls(state, undefined), undefined, dropOpen);
-  // An error has said it itself.
-  const why = turnEnds[event.reason];
-  return why === undefined ? next : warn(next, event, event.message ?? why);
+  const over = changeThread(state, undefined, (thread) => dropOpen(stopCalls(thread)));
+  return addNotice(over, event);
+}
+
+/** The worker is gone, and everything that it did with it. */
+function stopAll(state: Conversation): Conversation {
+  return [undefined, ...state.subagents.keys()].reduce(
+    (stopped: Conversation, id) => changeThread(stopped, id, stopCalls),
+    state,
+  );
 }
 
 function applyTeam(state: Conversation, event: AgentEventOf<"team.info">): Conversation {
-  const { spec, permissions = {} } = event;
-  return {
-    ...state,
-    permissions: {
-      team: permissions,
-      session: spec.permissions ?? {},
-      safety: spec.safety ?? "balanced",
-    },
-  };
+  const { spec, permissions: team = {} } = event;
+  const { permissions: session = {}, safety = "balanced" } = spec;
+  return { ...state, permissions: { team, session, safety } };
 }
 
 function endCompaction(state: Conversation, event: AgentEventOf<"compaction.ended">): Conversation {
-  const { outcome, summary, message, subagent_id, at } = event;
-  const isOwn = subagent_id === undefined;
-  if (outcome !== "applied" || summary === undefined) {
-    const why = message === undefined ? "" : `: ${message}`;
-    return outcome === "failed"
-      ? warn(state, event, `The history could not be made shorter${why}`)
-      : note(state, event, `The history was not made shorter${why}`);
-  }
-  const said = changeThread(state, subagent_id, (thread) =>
-    putItem(thread, {
-      ...{ kind: "summary", key: messageKey(state, event), at, text: summary },
-      position: isOwn ? state.total : undefined,
-    }),
-  );
-  return isOwn ? { ...said, total: state.total + 1 } : said;
+  const { outcome, summary: text } = event;
+  return outcome === "applied" && text !== undefined
+    ? addMessage(state, event, { kind: "summary", text })
+    : addNotice(state, event);
 }
 
-function applyError(state: Conversation, event: AgentEventOf<"error">): Conversation {
-  const { subagent_id, at, code, message: text } = event;
+/** A message of the transcript without an id: its key is its position, as in a snapshot. */
+function addMessage(
+  state: Conversation,
+  event: AgentEventOf<"error" | "compaction.ended">,
+  message:
+    | { readonly kind: "error"; readonly code: string; readonly text: string }
+    | { readonly kind: "summary"; readonly text: string },
+): Conversation {
+  const { subagent_id, at } = event;
+  const { total } = state;
   const isOwn = subagent_id === undefined;
+  const key = isOwn ? `message-${total}` : keyAt(threadOf(state, subagent_id), event);
+  const position = isOwn ? total : undefined;
   const next = changeThread(state, subagent_id, (thread) =>
-    putItem(thread, {
-      ...{ kind: "error", key: messageKey(state, event), at, code, text },
-      position: isOwn ? state.total : undefined,
-    }),
+    putItem(thread, { ...message, key, at, position }),
   );
-  return isOwn ? { ...next, total: state.total + 1 } : next;
-}
-
-/** By its place in the transcript, as a snapshot would name it. */
-function messageKey(state: Conversation, event: Told): string {
-  return event.subagent_id === undefined
-    ? `message-${state.total}`
-    : keyAt(threadOf(state, event.subagent_id), event);
+  return isOwn ? { ...next, total: total + 1 } : next;
 }

@@ -1,13 +1,18 @@
-import type { ApprovalDecision } from "#contract/agent/events.ts";
+import type { ApprovalDecision, ElicitationAction } from "#contract/agent/events.ts";
 import type { Framing, MessagePart } from "#contract/agent/message.ts";
 import type { Standing } from "#contract/agent/standing.ts";
-import type { AgentSnapshot, PermissionsView } from "#contract/agent/views.ts";
+import type {
+  PendingApproval,
+  PendingElicitation,
+  PermissionsView,
+} from "#contract/agent/views.ts";
+import type { TurnProgress } from "./turn-outcome.ts";
 
 interface Placed {
-  /** Unique in its thread, and the same however the item became known. */
+  /** Unique among the items of its kind in its thread, and the same whether events or a snapshot told of the item. */
   readonly key: string;
   readonly at: string;
-  /** Its place among the messages of the transcript; undefined for what is no message, or not yet one. */
+  /** The index among the messages of the transcript; undefined for what is not a message, or not yet one. */
   readonly position: number | undefined;
 }
 
@@ -21,25 +26,31 @@ export interface UserItem extends Placed {
 export interface AnswerItem extends Placed {
   readonly kind: "answer";
   readonly agent: string;
+  readonly model: string;
   readonly text: string;
   readonly reasoning: string;
+  /** A block of reasoning has ended, perhaps an empty one. */
+  readonly hasReasoned: boolean;
   /** It grows. */
   readonly isOpen: boolean;
   readonly isInterrupted: boolean;
-  /** Why it is shorter than it should be, in words. */
+  /** Why it is shorter than it should be, as a sentence. */
   readonly cut: string | undefined;
 }
 
 /**
- *   writing ── message ends ──→ running ──→ done | failed
- *                                 │  ↑
- *                              waiting ──→ rejected
- * `stopped`: its turn ended before it did.
+ *   writing ── message ends ──→ queued ──→ running ──→ done | failed
+ *                                  │          ↑
+ *                                  └→ waiting ┴──────→ rejected
+ *
+ * Calls of one answer run one after the other, so a call is queued until the call before it has ended, or until it shows
+ * that it runs. `waiting`: for an approval. `stopped`: its turn or its worker ended before it did.
  */
 export type CallStatus =
   | "writing"
-  | "running"
+  | "queued"
   | "waiting"
+  | "running"
   | "done"
   | "failed"
   | "rejected"
@@ -55,13 +66,15 @@ export interface CallItem extends Placed {
   /** Undefined where it is not known. */
   readonly started_at: string | undefined;
   readonly ended_at: string | undefined;
-  /** The end of what it has said while it ran. */
+  /** The end of what it has printed while it ran. */
   readonly output: string;
   readonly result: string | undefined;
+  /** The exit code of the command that the call ran. */
+  readonly exit_code: number | undefined;
   readonly images: readonly MessagePart[];
   readonly decision: ApprovalDecision | undefined;
   readonly reason: string | undefined;
-  /** Who was sent out by it. */
+  /** The sub-agent that the call started. */
   readonly subagent_id: string | undefined;
 }
 
@@ -82,11 +95,29 @@ export interface NoteItem extends Placed {
   readonly text: string;
 }
 
-/** A question that was asked, and how it was answered. */
+/** A request for permission, and how it was answered. */
+export interface ApprovalItem extends Placed {
+  readonly kind: "approval";
+  readonly asked: PendingApproval;
+  readonly answer:
+    | {
+        readonly decision: ApprovalDecision;
+        readonly reason: string | undefined;
+        readonly by: "user" | "interrupt" | "headless";
+      }
+    | undefined;
+}
+
+/** A question, and how it was answered. */
 export interface QuestionItem extends Placed {
   readonly kind: "question";
-  readonly text: string;
-  readonly outcome: string | undefined;
+  readonly asked: PendingElicitation;
+  readonly answer:
+    | {
+        readonly action: ElicitationAction;
+        readonly content: Readonly<Record<string, unknown>> | undefined;
+      }
+    | undefined;
 }
 
 export interface SubagentItem extends Placed {
@@ -101,10 +132,11 @@ export type Item =
   | SummaryItem
   | ErrorItem
   | NoteItem
+  | ApprovalItem
   | QuestionItem
   | SubagentItem;
 
-/** What one agent says and does: the session's own, or a sub-agent that it sent out. */
+/** What one agent says and does: the session's own, or a sub-agent. */
 export interface Thread {
   readonly items: readonly Item[];
   /** Roughly the characters that the items hold. */
@@ -115,20 +147,32 @@ export interface Subagent extends Thread {
   readonly name: string;
   readonly task: string;
   readonly outcome: "done" | "failed" | "stopped" | undefined;
-  /** What it brought back. */
+  /** Its last message. */
   readonly answer: string;
+  /** 1 = the session's own agent started it. */
+  readonly depth: number;
 }
 
-/** All that the page knows of an agent's session. */
-export interface Conversation extends Standing {
+/** How much of a conversation is kept; beyond these bounds the oldest items are dropped. */
+export interface Bounds {
+  readonly items: number;
+  /** Characters that one thread may hold. */
+  readonly weight: number;
+  /** Sub-agents whose items are kept. */
+  readonly subagents: number;
+  /** Items of one sub-agent. */
+  readonly subagent_items: number;
+}
+
+/** An agent's session as its events describe it. */
+export interface Conversation extends Standing, TurnProgress {
   readonly main: Thread;
   readonly subagents: ReadonlyMap<string, Subagent>;
-  /** How many messages of the transcript there are, shown or not. */
+  /** How many messages the transcript has. */
   readonly total: number;
-  /** The messages before this one are not shown. */
+  /** The position of the first message that is kept. */
   readonly first: number;
   readonly welcome: string | undefined;
   readonly permissions: PermissionsView;
+  readonly bounds: Bounds;
 }
-
-export type Activity = AgentSnapshot["activity"];

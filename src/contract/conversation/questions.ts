@@ -1,46 +1,55 @@
 import type { AgentEventOf } from "#contract/agent/events.ts";
 import { approvalOf, elicitationOf } from "#contract/agent/standing.ts";
 import type { PendingApproval, PendingElicitation } from "#contract/agent/views.ts";
-import { changeCall } from "./calls.ts";
+import { changeCall, isUnderWay, runCall } from "./calls.ts";
 import type { Conversation } from "./items.ts";
-import { addNote, changeThread, findItem, keyAt, putItem, threadOf } from "./thread.ts";
+import { meetSubagent } from "./subagents.ts";
+import { changeThread, findItem, putItem, threadOf } from "./thread.ts";
 
 type QuestionEvent = AgentEventOf<
   "approval.requested" | "approval.resolved" | "elicitation.requested" | "elicitation.resolved"
 >;
 
-const actions = { accept: "Answered", decline: "Declined", cancel: "Dismissed" } as const;
-
 export function applyQuestion(state: Conversation, event: QuestionEvent): Conversation {
   switch (event.type) {
     case "approval.requested":
-      return markWaiting(state, approvalOf(event));
+      return addApproval(state, approvalOf(event), event.at);
     case "approval.resolved":
       return resolveApproval(state, event);
     case "elicitation.requested":
-      return showQuestion(state, elicitationOf(event), event.at);
+      return addQuestion(state, elicitationOf(event), event.at);
     case "elicitation.resolved":
-      return resolveElicitation(state, event);
+      return resolveQuestion(state, event);
   }
 }
 
-/** In the flow stands that it was asked; the form is above the composer. */
-export function showQuestion(
+export function addApproval(state: Conversation, asked: PendingApproval, at: string): Conversation {
+  const { approval_id: key, subagent_id } = asked;
+  const shown = changeThread(meetSubagent(state, asked, at), subagent_id, (thread) =>
+    putItem(thread, { kind: "approval", key, at, position: undefined, asked, answer: undefined }),
+  );
+  return awaitApproval(shown, asked);
+}
+
+export function awaitApproval(
   state: Conversation,
-  { elicitation_id, message, subagent_id }: PendingElicitation,
-  at: string,
+  { call_id, subagent_id }: PendingApproval,
 ): Conversation {
-  return changeThread(state, subagent_id, (thread) =>
-    putItem(thread, {
-      ...{ kind: "question", key: elicitation_id, at, position: undefined },
-      ...{ text: message, outcome: undefined },
-    }),
+  return changeCall(state, { call_id, subagent_id }, (call) =>
+    isUnderWay(call.status) ? { ...call, status: "waiting" } : call,
   );
 }
 
-export function markWaiting(state: Conversation, approval: PendingApproval): Conversation {
-  const { call_id, subagent_id } = approval;
-  return changeCall(state, { call_id, subagent_id }, (call) => ({ ...call, status: "waiting" }));
+export function addQuestion(
+  state: Conversation,
+  asked: PendingElicitation,
+  at: string,
+): Conversation {
+  const { elicitation_id: key, call_id, subagent_id } = asked;
+  const shown = changeThread(meetSubagent(state, asked, at), subagent_id, (thread) =>
+    putItem(thread, { kind: "question", key, at, position: undefined, asked, answer: undefined }),
+  );
+  return changeCall(shown, { call_id, subagent_id }, (call) => runCall(call, at));
 }
 
 function resolveApproval(
@@ -48,41 +57,39 @@ function resolveApproval(
   event: AgentEventOf<"approval.resolved">,
 ): Conversation {
   const { approval_id, decision, reason, subagent_id, at, by } = event;
-  const asked = state.approvals.find((approval) => approval.approval_id === approval_id);
-  if (asked?.kind === "max_iterations") {
-    const text = decision === "reject" ? "It was told to stop here." : "It was told to go on.";
-    const key = keyAt(threadOf(state, subagent_id), event);
-    return addNote(state, subagent_id, { key, at, text });
-  }
-  // It waited for a person until now, and that is none of its own time.
-  return changeCall(state, { call_id: asked?.call_id, subagent_id }, (call) => ({
-    ...call,
-    status: decision === "reject" ? "rejected" : "running",
-    started_at: at,
-    // Whoever stopped everything has not said no to this one.
-    ...(by === "interrupt" ? {} : { decision, reason }),
-  }));
+  const item = findItem(threadOf(state, subagent_id), "approval", approval_id);
+  if (item === undefined) return state;
+  const answered = changeThread(state, subagent_id, (thread) =>
+    putItem(thread, { ...item, answer: { decision, reason, by } }),
+  );
+  const { call_id } = item.asked;
+  const isAskedAgain = state.approvals.some(
+    (other) => other.call_id === call_id && other.approval_id !== approval_id,
+  );
+  if (isAskedAgain) return answered;
+  return changeCall(answered, { call_id, subagent_id }, (call) =>
+    call.status === "waiting"
+      ? {
+          ...call,
+          status: decision === "reject" ? "rejected" : "running",
+          // The time that a call waits for a person is not its own.
+          started_at: at,
+          // An interrupt of the whole turn is not a refusal of this call.
+          ...(by === "interrupt" ? {} : { decision, reason }),
+        }
+      : call,
+  );
 }
 
-function resolveElicitation(
+function resolveQuestion(
   state: Conversation,
   event: AgentEventOf<"elicitation.resolved">,
 ): Conversation {
   const { elicitation_id, action, content, subagent_id } = event;
   return changeThread(state, subagent_id, (thread) => {
     const question = findItem(thread, "question", elicitation_id);
-    if (question === undefined) return thread;
-    const given = content === undefined ? "" : `: ${sayContent(content)}`;
-    return putItem(thread, { ...question, outcome: `${actions[action]}${given}` });
+    return question === undefined
+      ? thread
+      : putItem(thread, { ...question, answer: { action, content } });
   });
-}
-
-const CONTENT_CHARS = 500;
-
-function sayContent(content: Readonly<Record<string, unknown>>): string {
-  const values = Object.entries(content);
-  const said = values.map(([name, value]) =>
-    values.length === 1 ? String(value) : `${name} = ${String(value)}`,
-  );
-  return said.join(", ").slice(0, CONTENT_CHARS).toWellFormed();
 }

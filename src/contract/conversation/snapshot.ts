@@ -1,23 +1,24 @@
 import type { TranscriptMessage } from "#contract/agent/message.ts";
-import { standingOf } from "#contract/agent/standing.ts";
+import { activityOf, standingOf } from "#contract/agent/standing.ts";
 import type { AgentSnapshot, Transcript } from "#contract/agent/views.ts";
-import { openAnswer, sayCut } from "./answers.ts";
-import { callOf } from "./calls.ts";
+import { openAnswer } from "./answers.ts";
+import { callOf, endOf, runNext } from "./calls.ts";
+import { emptyConversation } from "./conversation.ts";
 import type { CallItem, Conversation, Item } from "./items.ts";
-import { markWaiting, showQuestion } from "./questions.ts";
-import { keepEnds, keepTail, REASONING_CHARS, RESULT_CHARS } from "./text.ts";
-import { ITEMS_MOST, putItem, weighAll } from "./thread.ts";
+import { shortAnswers } from "./notices.ts";
+import { addApproval, addQuestion, awaitApproval } from "./questions.ts";
+import { keepTail, REASONING_CHARS } from "./text.ts";
+import { putItem, weighAll } from "./thread.ts";
 
-/** How many earlier messages are read at once. */
+/** Earlier messages that one request reads. */
 export const EARLIER_MESSAGES = 100;
 
-/** The session as it is; the events from `events_tail` on go on from here. */
-export function fromSnapshot(snapshot: AgentSnapshot, empty: Conversation): Conversation {
-  const { transcript, omitted_messages, partial } = snapshot;
+/** The session as it is; apply the events from `events_tail` on. */
+export function fromSnapshot(snapshot: AgentSnapshot, empty = emptyConversation): Conversation {
+  const { transcript, omitted_messages, approvals, elicitations } = snapshot;
   const at = transcript.at(-1)?.at ?? new Date(0).toISOString();
-  const isIdle = snapshot.activity === "idle";
-  const items = itemsOf(transcript, omitted_messages, { isOver: isIdle });
-  const base: Conversation = {
+  const items = itemsOf(transcript, omitted_messages, { isOver: snapshot.activity === "idle" });
+  const said: Conversation = {
     ...empty,
     ...standingOf(snapshot),
     permissions: snapshot.permissions,
@@ -26,24 +27,37 @@ export function fromSnapshot(snapshot: AgentSnapshot, empty: Conversation): Conv
     first: omitted_messages,
     welcome: snapshot.welcome_message,
   };
-  const open = openPartial(base, partial, at);
-  const waiting = snapshot.approvals.reduce(markWaiting, open);
-  return snapshot.elicitations.reduce((state, asked) => showQuestion(state, asked, at), waiting);
+  const open = openPartial(said, snapshot, at);
+  const asking = approvals.reduce((state, asked) => addApproval(state, asked, at), open);
+  return elicitations.reduce((state, asked) => addQuestion(state, asked, at), runCalls(asking));
 }
 
 function openPartial(
   state: Conversation,
-  partial: AgentSnapshot["partial"],
+  { partial, model }: AgentSnapshot,
   at: string,
 ): Conversation {
   if (partial === null) return state;
   const { message_id, agent, text, reasoning, tool_calls = [] } = partial;
-  const answer = { ...openAnswer({ message_id, agent, at }), text, reasoning };
+  const answer = openAnswer({ message_id, agent, model, at });
   const calls = tool_calls.map((call) => callOf({ ...call, message_id, at }));
-  return { ...state, main: [answer, ...calls].reduce(putItem, state.main) };
+  const open = { ...answer, text, reasoning, hasReasoned: reasoning !== "" };
+  return { ...state, main: [open, ...calls].reduce(putItem, state.main) };
 }
 
-/** Messages from `position` on, as items; a result stands with its call. */
+/** The transcript does not contain when the answer of a call ended; its start is near. */
+function runCalls(state: Conversation): Conversation {
+  const queued = state.main.items.filter(
+    (item) => item.kind === "call" && item.status === "queued",
+  );
+  const main = queued.reduce(
+    (thread, item) => (item.kind === "call" ? runNext(thread, item.message_id, item.at) : thread),
+    state.main,
+  );
+  return { ...state, main };
+}
+
+/** Messages from `position` on, as items; a result becomes a part of its call. */
 export function itemsOf(
   messages: readonly TranscriptMessage[],
   position: number,
@@ -63,7 +77,7 @@ const keyOf = ({ kind, key }: Pick<Item, "kind" | "key">) => `${kind}:${key}`;
 function readMessage(
   message: TranscriptMessage,
   position: number,
-  known: ReadonlyMap<string, Item>,
+  items: ReadonlyMap<string, Item>,
 ): readonly Item[] {
   const { at } = message;
   switch (message.role) {
@@ -74,8 +88,9 @@ function readMessage(
     case "assistant":
       return readAnswer(message, position);
     case "tool": {
-      const call = known.get(keyOf({ kind: "call", key: message.call_id }));
-      return [endedCall(call?.kind === "call" ? call : callOf(message), message, position)];
+      const known = items.get(keyOf({ kind: "call", key: message.call_id }));
+      const call = known?.kind === "call" ? known : callOf(message);
+      return [{ ...call, ...endOf(call, message), position }];
     }
     case "summary":
       return [{ kind: "summary", key: `message-${position}`, at, text: message.text, position }];
@@ -90,62 +105,47 @@ function readAnswer(
   message: Extract<TranscriptMessage, { role: "assistant" }>,
   position: number,
 ): readonly Item[] {
-  const { message_id, at, agent, text, reasoning = "", tool_calls, interrupted = false } = message;
+  const { message_id, at, text, reasoning = "", tool_calls, interrupted = false } = message;
   const answer: Item = {
-    ...openAnswer({ message_id, agent, at }),
+    ...openAnswer(message),
     ...{ text, position, isOpen: false, isInterrupted: interrupted },
     reasoning: keepTail(reasoning, REASONING_CHARS),
-    cut: sayCut(message.stop_reason),
+    hasReasoned: reasoning !== "",
+    cut: shortAnswers[message.stop_reason],
   };
   const calls = tool_calls.map(
-    (call): Item => ({
-      ...callOf({ ...call, message_id, at }),
-      status: "running",
-      // Nearly: the transcript does not tell when the answer ended.
-      started_at: at,
-    }),
+    (call): Item => ({ ...callOf({ ...call, message_id, at }), status: "queued" }),
   );
   return [answer, ...calls];
 }
 
-function endedCall(
-  call: CallItem,
-  message: Extract<TranscriptMessage, { role: "tool" }>,
-  position: number,
-): CallItem {
-  const { output, is_error, images = [], at } = message;
-  return {
-    ...call,
-    ...{ images, position, ended_at: at, started_at: undefined },
-    result: keepEnds(output, RESULT_CHARS),
-    status: is_error ? "failed" : "done",
-  };
-}
-
-/** Which messages come before those that are shown; undefined = there are none, or no more can be kept. */
+/** The messages before the first that is kept; undefined = there are none, or the bounds leave no room. */
 export function earlierPage(state: Conversation): { from: number; limit: number } | undefined {
-  if (state.first === 0 || state.main.items.length + 3 * EARLIER_MESSAGES > ITEMS_MOST)
-    return undefined;
+  const isFull = state.main.items.length + 3 * EARLIER_MESSAGES > state.bounds.items;
+  if (state.first === 0 || isFull) return undefined;
   const from = Math.max(0, state.first - EARLIER_MESSAGES);
   return { from, limit: state.first - from };
 }
 
-/** Puts earlier messages before those that are shown. */
+/** Puts earlier messages in front. */
 export function addEarlier(state: Conversation, page: Transcript): Conversation {
   const { position, messages } = page;
-  // Meanwhile something else was cut off or added in front: what does not fit exactly is not taken.
+  // The front has changed since the request: a page that does not fit exactly is dropped.
   if (position + messages.length !== state.first) return state;
   const results = new Map(
     state.main.items.flatMap((item) => (item.kind === "call" ? [[item.key, item] as const] : [])),
   );
-  const earlier = itemsOf(messages, position, { isOver: false }).map((item) => {
-    const later = item.kind === "call" ? results.get(item.key) : undefined;
-    return item.kind === "call" && later !== undefined ? { ...later, ...inputOf(item) } : item;
-  });
+  const earlier = itemsOf(messages, position, { isOver: activityOf(state) === "idle" }).map(
+    (item) => {
+      const later = item.kind === "call" ? results.get(item.key) : undefined;
+      return item.kind === "call" && later !== undefined ? { ...later, ...inputOf(item) } : item;
+    },
+  );
   const moved = new Set(earlier.map(keyOf));
   const kept = state.main.items.filter((item) => !moved.has(keyOf(item)));
   const items = [...earlier, ...kept];
-  return { ...state, first: position, main: { items, weight: weighAll(items) } };
+  const joined = { ...state, first: position, main: { items, weight: weighAll(items) } };
+  return runCalls(state.approvals.reduce(awaitApproval, joined));
 }
 
 function inputOf({ input, message_id, at }: CallItem) {

@@ -1,6 +1,6 @@
-/** As much as is kept of what a call says while it runs. */
+/** Kept of what a call prints while it runs. */
 export const OUTPUT_CHARS = 32 * 1024;
-/** As much as is kept of what a call gave. */
+/** Kept of a result. */
 export const RESULT_CHARS = 96 * 1024;
 export const REASONING_CHARS = 64 * 1024;
 
@@ -9,7 +9,7 @@ export function keepTail(text: string, chars: number): string {
   return text.length <= chars ? text : text.slice(-chars).toWellFormed();
 }
 
-/** The beginning and the end of a text, and a line between them that says what is missing. */
+/** The beginning and the end of a text, and a line between them that names how much is missing. */
 export function keepEnds(text: string, chars: number): string {
   if (text.length <= chars) return text;
   const half = Math.floor(chars / 2);

@@ -1,15 +1,5 @@
 import type { Conversation, Item, NoteItem, Subagent, Thread } from "./items.ts";
 
-/** Items of one thread; when there are more, the oldest are left out until somebody asks for them. */
-export const ITEMS_MOST = 1500;
-/** So many are left out at once, so that a long talk is not cut at each word. */
-const ITEMS_CUT = 300;
-/** Characters that one thread may hold. */
-const WEIGHT_MOST = 16 * 1024 * 1024;
-const SUBAGENT_ITEMS_MOST = 300;
-/** Sub-agents whose doings are kept; of the ones before only their end is. */
-const SUBAGENTS_MOST = 100;
-
 export const emptyThread: Thread = { items: [], weight: 0 };
 
 export function findItem<K extends Item["kind"]>(
@@ -17,13 +7,13 @@ export function findItem<K extends Item["kind"]>(
   kind: K,
   key: string | undefined,
 ): Extract<Item, { kind: K }> | undefined {
-  // What is looked for is nearly always among the last ones.
+  // The item is nearly always among the last ones.
   const found = thread.items.findLast((item) => item.kind === kind && item.key === key);
   // The kind was compared.
   return found as Extract<Item, { kind: K }> | undefined;
 }
 
-/** In place of the one with its key, or behind all. */
+/** Replaces the item with the same key, or appends. */
 export function putItem(thread: Thread, item: Item): Thread {
   const at = thread.items.findLastIndex(({ kind, key }) => kind === item.kind && key === item.key);
   const before = thread.items[at];
@@ -59,60 +49,80 @@ export function changeThread(
     return main === state.main ? state : boundMain({ ...state, main });
   }
   const before = state.subagents.get(subagentId) ?? unknownSubagent;
-  const after = bound(change(before), SUBAGENT_ITEMS_MOST);
+  const after = bound(change(before), state.bounds.subagent_items, state.bounds.weight);
   if (after.items === before.items) return state;
   return putSubagent(state, subagentId, { ...before, ...after });
 }
 
-/** One that was sent out before we came: its events tell only its name. */
+/** A sub-agent whose start is not in the events that were applied. */
 export const unknownSubagent: Subagent = {
   ...emptyThread,
   name: "",
   task: "",
   outcome: undefined,
   answer: "",
+  depth: 1,
 };
 
+/** Of the oldest sub-agents that have ended, only the outcome is kept; of ten times as many, nothing is. */
 export function putSubagent(state: Conversation, id: string, subagent: Subagent): Conversation {
   const subagents = new Map(state.subagents).set(id, subagent);
-  if (subagents.size > SUBAGENTS_MOST)
+  const most = state.bounds.subagents;
+  if (subagents.size > most)
     for (const [oldId, old] of subagents) {
       if (old.outcome === undefined) continue;
       if (old.items.length > 0) subagents.set(oldId, { ...old, ...emptyThread });
-      if (subagents.size > 10 * SUBAGENTS_MOST) subagents.delete(oldId);
+      if (subagents.size > 10 * most) subagents.delete(oldId);
       else break;
     }
   return { ...state, subagents };
 }
 
+interface Told {
+  readonly type: string;
+  readonly at: string;
+  readonly subagent_id?: string | undefined;
+}
+
 export function addNote(
   state: Conversation,
-  subagentId: string | undefined,
-  note: Pick<NoteItem, "key" | "at" | "text"> & { readonly tone?: NoteItem["tone"] },
+  event: Told,
+  note: Pick<NoteItem, "text" | "tone">,
 ): Conversation {
-  return changeThread(state, subagentId, (thread) =>
-    putItem(thread, { kind: "note", tone: "plain", position: undefined, ...note }),
+  const { at, subagent_id } = event;
+  return changeThread(state, subagent_id, (thread) =>
+    putItem(thread, { kind: "note", key: keyAt(thread, event), at, position: undefined, ...note }),
   );
 }
 
-/** A key for what has none of its own; the same events give the same keys. */
-export function keyAt(thread: Thread, event: { readonly type: string; readonly at: string }) {
+/** A key for an item without an id; the same events give the same keys. */
+export function keyAt(thread: Thread, event: Told): string {
   return `${event.type}@${event.at}#${thread.items.length}`;
 }
 
 function boundMain(state: Conversation): Conversation {
-  const main = bound(state.main, ITEMS_MOST);
+  const main = bound(state.main, state.bounds.items, state.bounds.weight);
   if (main === state.main) return state;
   const first = main.items.find(({ position }) => position !== undefined)?.position;
   return { ...state, main, first: Math.max(state.first, first ?? state.total) };
 }
 
-function bound<T extends Thread>(thread: T, most: number): T {
-  const isFull = thread.items.length > most || thread.weight > WEIGHT_MOST;
-  if (!isFull || thread.items.length < 2) return thread;
-  const cut = Math.min(ITEMS_CUT, Math.ceil(thread.items.length / 4));
+/** Drops the oldest items, several at once, so that a long conversation is not cut at each word; never an open one. */
+function bound<T extends Thread>(thread: T, most: number, heaviest: number): T {
+  const { length } = thread.items;
+  if (length <= most && thread.weight <= heaviest) return thread;
+  const firstOpen = thread.items.findIndex(isOpen);
+  const closed = firstOpen === -1 ? length - 1 : firstOpen;
+  const cut = Math.min(closed, Math.ceil(most / 5), Math.ceil(length / 4));
+  if (cut === 0) return thread;
   const items = thread.items.slice(cut);
-  return bound({ ...thread, items, weight: weighAll(items) }, most);
+  return bound({ ...thread, items, weight: weighAll(items) }, most, heaviest);
+}
+
+/** It has not ended, so events will change it. */
+export function isOpen(item: Item): boolean {
+  if (item.kind === "answer") return item.isOpen;
+  return item.kind === "call" && item.result === undefined && item.status !== "stopped";
 }
 
 export function weighAll(items: readonly Item[]): number {
@@ -132,6 +142,9 @@ function weigh(item: Item): number {
         (sum, part) => sum + weighPart(part),
         ITEM_WEIGHT + item.output.length + (item.result?.length ?? 0) + weighInput(item.input),
       );
+    case "approval":
+    case "question":
+      return ITEM_WEIGHT + weighInput(item.asked);
     case "subagent":
       return ITEM_WEIGHT;
     default:

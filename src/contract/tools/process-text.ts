@@ -17,6 +17,17 @@ export function sayProcess(result: ProcessResult | ProcessRead): string {
   ]);
 }
 
+const EXIT_LINE = /^\[exit code (\d+) after [\d.]+ s(?:, ended by \w+)?\]$/;
+
+/** The exit code in a text of `sayProcess`; undefined while the process runs, and in any other text. */
+export function readExitCode(text: string): number | undefined {
+  const start = text.lastIndexOf("[exit code ");
+  if (start === -1 || (start > 0 && text[start - 1] !== "\n")) return undefined;
+  const end = text.indexOf("\n", start);
+  const [, code] = EXIT_LINE.exec(text.slice(start, end === -1 ? text.length : end)) ?? [];
+  return code === undefined ? undefined : Number(code);
+}
+
 /** A text as it is, and lines about it that cannot be taken for its own. */
 export function withLines(text: string, lines: readonly string[]): string {
   const end = text === "" || text.endsWith("\n") ? "" : "\n";

@@ -8,7 +8,9 @@ import {
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import type { Runtime } from "#contract/agent/runtime.ts";
-import { type TurnOutcome, TurnReader, untilTurnEnd } from "#contract/agent/turn-outcome.ts";
+import { applyEvent, recentConversation } from "#contract/conversation/conversation.ts";
+import { turnEnds } from "#contract/conversation/notices.ts";
+import { type TurnOutcome, untilTurnEnd } from "#contract/conversation/turn-outcome.ts";
 import { Fault, fromFaultBody } from "#contract/fault.ts";
 import { SessionId } from "#contract/ids.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
@@ -80,13 +82,13 @@ async function followTurn(
   items: AsyncIterable<StreamItem<AnyEvent>>,
   { progress, place, canAsk }: Following,
 ): Promise<Answer> {
-  const reader = new TurnReader();
+  let talk = recentConversation;
   let turn_id = place?.turn_id;
   // There may be more questions than were answered.
   let left = place === undefined ? undefined : await ask(runtime, place);
   if (left !== undefined) return left;
   for await (const { id: since, data } of items) {
-    reader.apply(data);
+    talk = applyEvent(talk, data);
     turn_id = findTurn(data) ?? turn_id;
     if (data.type === "tool.call.end") progress.tell(`${data.agent ?? "agent"}: ${data.tool}`);
     if (!isQuestion(data)) continue;
@@ -95,7 +97,7 @@ async function followTurn(
     else await refuseQuestion(runtime, data);
     if (left !== undefined) return left;
   }
-  if (reader.outcome !== undefined) return describeOutcome(runtime.session_id, reader.outcome);
+  if (talk.outcome !== undefined) return describeOutcome(runtime.session_id, talk.outcome);
   throw new Fault("host_unavailable", "the agent's process ended in the middle of the turn", {
     details: { session_id: runtime.session_id },
   });
@@ -130,7 +132,7 @@ function describeOutcome(
 
 function failure(
   session_id: string,
-  { code, message = "the turn failed" }: { code: string | undefined; message: string | undefined },
+  { code, message = turnEnds.error }: { code: string | undefined; message: string | undefined },
 ): Fault {
   // Without a code a hook has refused it.
   return fromFaultBody({ code: code ?? "forbidden", message, details: { session_id } });

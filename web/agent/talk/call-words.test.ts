@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { callOf } from "#contract/conversation/calls.ts";
 import type { CallItem } from "#contract/conversation/items.ts";
-import { argumentOf, commandOf, durationOf, sessionsOf } from "./call-words.ts";
+import { argumentOf, commandOf, describeStatus, durationOf, sessionsOf } from "./call-words.ts";
 
 const AT = "2026-01-01T00:00:10.000Z";
 const ID = "ses_0123456789abcdef";
@@ -42,6 +42,15 @@ test("a call that runs ticks, one that has ended stands still, and one that wait
   expect(durationOf(make({ ...started, ended_at, status: "done" }), now)).toBe(2000);
   expect(durationOf(make({ ...started, status: "waiting" }), now)).toBeUndefined();
   expect(durationOf(make({ status: "done", ended_at }), now)).toBeUndefined();
+});
+
+test("a command that failed shows its exit code, and a call that does not run yet is queued", () => {
+  expect(describeStatus(make({ status: "failed", exit_code: 3 }))).toEqual({
+    ...{ text: "exit code 3", tone: "bad" },
+  });
+  expect(describeStatus(make({ status: "failed" })).text).toBe("failed");
+  expect(describeStatus(make({ status: "done", exit_code: 0 })).text).toBe("done");
+  expect(describeStatus(make({ status: "queued" })).text).toBe("queued");
 });
 
 describe("the sessions of a call", () => {

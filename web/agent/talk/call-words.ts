@@ -35,8 +35,14 @@ export function commandOf(input: unknown): string | undefined {
   return typeof command === "string" && Object.keys(rest).length === 0 ? command : undefined;
 }
 
-export const statusWords: Readonly<Record<CallStatus, { text: string; tone: Tone }>> = {
+interface StatusWords {
+  readonly text: string;
+  readonly tone: Tone;
+}
+
+const statusWords: Readonly<Record<CallStatus, StatusWords>> = {
   writing: { text: "being written", tone: "info" },
+  queued: { text: "queued", tone: "neutral" },
   running: { text: "running", tone: "info" },
   waiting: { text: "waiting for approval", tone: "accent" },
   done: { text: "done", tone: "good" },
@@ -44,6 +50,12 @@ export const statusWords: Readonly<Record<CallStatus, { text: string; tone: Tone
   rejected: { text: "rejected", tone: "warn" },
   stopped: { text: "stopped", tone: "neutral" },
 };
+
+export function describeStatus({ status, exit_code }: CallItem): StatusWords {
+  const words = statusWords[status];
+  const isExit = status === "failed" && exit_code !== undefined && exit_code !== 0;
+  return isExit ? { ...words, text: `exit code ${exit_code}` } : words;
+}
 
 /** How long it took, or has taken so far; undefined where nobody knows. */
 export function durationOf(call: CallItem, now: number): number | undefined {

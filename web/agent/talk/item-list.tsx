@@ -4,6 +4,7 @@ import { useTalk } from "#web/agent/agent-context.ts";
 import { Notice } from "#web/ui/notice.tsx";
 import { Isolated, Revealed } from "#web/ui/revealed.tsx";
 import { Answer } from "./answer.tsx";
+import { describeAnswer } from "./question-words.ts";
 import { SubagentGroup } from "./subagent-group.tsx";
 import css from "./talk.module.css";
 import { ToolCall } from "./tool-call.tsx";
@@ -34,14 +35,19 @@ interface ItemRowProps {
 
 /** Drawn again only when it is another: a long conversation stands still while its end grows. */
 const ItemRow = memo(function ItemRow({ item, isNamed }: ItemRowProps) {
-  if (item.kind === "answer" && item.text === "" && item.reasoning === "" && !item.isOpen)
-    return null;
+  if (!isShown(item)) return null;
   return (
     <li className={css.row} data-kind={item.kind}>
       {draw(item, isNamed)}
     </li>
   );
 });
+
+function isShown(item: Item): boolean {
+  if (item.kind === "answer") return item.text !== "" || item.reasoning !== "" || item.isOpen;
+  // The call itself shows what was asked and decided.
+  return item.kind !== "approval" || item.asked.kind !== "tool";
+}
 
 function draw(item: Item, isNamed: boolean) {
   switch (item.kind) {
@@ -78,12 +84,13 @@ function draw(item: Item, isNamed: boolean) {
           <Isolated text={item.text} reading="prose" />
         </p>
       );
+    case "approval":
     case "question":
       return (
         <p className={css.question}>
-          <strong>Asked:</strong> <Isolated text={item.text} reading="decision" />
+          <strong>Asked:</strong> <Isolated text={item.asked.message} reading="decision" />
           <span>
-            <Isolated text={item.outcome ?? "Waiting for an answer below"} reading="prose" />
+            <Isolated text={describeAnswer(item)} reading="prose" />
           </span>
         </p>
       );

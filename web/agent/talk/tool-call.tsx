@@ -8,14 +8,14 @@ import { Icon } from "#web/ui/icons.tsx";
 import { HiddenWarning, Revealed } from "#web/ui/revealed.tsx";
 import { useNow } from "#web/ui/use-now.ts";
 import { CallInput } from "./call-input.tsx";
-import { argumentOf, durationOf, sessionsOf, statusWords } from "./call-words.ts";
+import { argumentOf, describeStatus, durationOf, sessionsOf } from "./call-words.ts";
 import { Picture } from "./picture.tsx";
 import css from "./tool-call.module.css";
 
 /** One line for a call; unfolded all of it. */
 export function ToolCall({ call }: { readonly call: CallItem }) {
   const [isOpen, setOpen] = useState(false);
-  const { text, tone } = statusWords[call.status];
+  const { text, tone } = describeStatus(call);
   return (
     <div className={css.call} data-status={call.status}>
       <details

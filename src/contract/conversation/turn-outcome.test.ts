@@ -1,15 +1,13 @@
 import { expect, test } from "vitest";
 import type { AnyEvent } from "#contract/operations/agent.ts";
-import { TurnReader, untilTurnEnd } from "./turn-outcome.ts";
+import { applyTurn, noTurn, untilTurnEnd } from "./turn-outcome.ts";
 
 const event = (type: string, more: object = {}) =>
   // As much of an event as is read.
   ({ type, ...more }) as AnyEvent;
 
 function read(...events: readonly AnyEvent[]) {
-  const reader = new TurnReader();
-  for (const one of events) reader.apply(one);
-  return reader.outcome;
+  return events.reduce(applyTurn, noTurn).outcome;
 }
 
 test("a turn is what its agent said last and how it ended", () => {

@@ -1,12 +1,8 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { AgentFold } from "#agent/state/agent-fold.ts";
 import { repairCut } from "#agent/turn/repair.ts";
 import { AgentEvent, type AgentEventBody } from "#contract/agent/events.ts";
-import { activityOf } from "#contract/agent/standing.ts";
-import { applyEvent, emptyConversation } from "#contract/conversation/conversation.ts";
-import type { Conversation, Item } from "#contract/conversation/items.ts";
-import { addEarlier, fromSnapshot } from "#contract/conversation/snapshot.ts";
+import type { AgentSnapshot } from "#contract/agent/views.ts";
 import type { SessionEvent } from "#contract/events.ts";
 import { defined } from "#contract/values/defined.ts";
 
@@ -14,9 +10,10 @@ const SESSION = "ses_0000000000000001";
 const AT = "2026-01-01T00:00:00.000Z";
 const PLACE = { title: "T", work_dir: "/", events_tail: 0 };
 
-type Line = AgentEvent | SessionEvent;
+export type Line = AgentEvent | SessionEvent;
 
-const act = fc.oneof(
+/** What may happen to a session. */
+export const act = fc.oneof(
   fc.record({ kind: fc.constant("say" as const), text: fc.string({ minLength: 1 }) }),
   fc.record({
     kind: fc.constant("answer" as const),
@@ -33,10 +30,10 @@ const act = fc.oneof(
     ),
   }),
 );
-type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
+export type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
 type Answer = Extract<Act, { kind: "answer" }>;
 
-/** Writes a log as a worker does: it knows its own state by folding what it has written. */
+/** Knows the session's state by applying its own events. */
 class Writer {
   readonly log: Line[] = [];
   readonly fold = new AgentFold(SESSION);
@@ -50,6 +47,8 @@ class Writer {
 
   do(act: Act): void {
     if (!["queue", "usage", "kill", "subagent", "results"].includes(act.kind)) this.#endAnswer();
+    if (["say", "answer", "ask", "elicit"].includes(act.kind) && this.fold.turn_id === undefined)
+      this.emit({ type: "turn.started", turn_id: this.#id("trn") });
     if (act.kind === "say") this.#say(act.text);
     else if (act.kind === "answer") this.#answer(act);
     else if (act.kind === "results") this.#results(act.most, act.failed);
@@ -69,8 +68,6 @@ class Writer {
   }
 
   #say(text: string): void {
-    if (this.fold.turn_id === undefined)
-      this.emit({ type: "turn.started", turn_id: this.#id("trn") });
     const content = [{ type: "text" as const, text }];
     this.emit({ type: "message.user", message_id: this.#id("msg"), content, origin: "message" });
   }
@@ -201,121 +198,15 @@ class Writer {
   }
 }
 
-function write(acts: readonly Act[]): readonly Line[] {
+/** A log as a worker writes it. */
+export function writeLog(acts: readonly Act[]): readonly Line[] {
   const writer = new Writer();
   for (const act of acts) writer.do(act);
   return writer.log;
 }
 
-function snapshotOf(log: readonly Line[]) {
+export function snapshotOf(log: readonly Line[]): AgentSnapshot {
   const fold = new AgentFold(SESSION);
   for (const event of log) fold.apply(event);
   return fold.snapshot(PLACE);
 }
-
-const applyAll = (state: Conversation, log: readonly Line[]) => log.reduce(applyEvent, state);
-
-/** What a snapshot tells as well. Times of calls, notices, questions and sub-agents are told by events alone. */
-function told(state: Conversation) {
-  const { isCut, turn_id, approvals, elicitations, queue, total, first } = state;
-  const isIdle = activityOf(state) === "idle";
-  return {
-    items: state.main.items.flatMap((item) => tell(item, isCut)),
-    activity: activityOf(state),
-    turn_id: isIdle ? undefined : turn_id,
-    approvals: isCut ? [] : approvals,
-    elicitations: isCut ? [] : elicitations,
-    ...{ queue, total, first, agent: state.agent, model: state.model, usage: state.usage },
-    ...{ context_tokens: state.context_tokens, context_limit: state.context_limit },
-  };
-}
-
-function tell(item: Item, isCut: boolean): object[] {
-  const { kind, key, position } = item;
-  switch (kind) {
-    case "user":
-      return [{ kind, key, position, content: item.content }];
-    case "answer": {
-      const { text, reasoning, isOpen, isInterrupted } = item;
-      if (isOpen && isCut) return [];
-      return [{ kind, key, position, text, reasoning, isOpen, isInterrupted }];
-    }
-    case "call": {
-      const { input, result, status } = item;
-      // One that is still written is not in a snapshot, and neither is what a cut answer wanted.
-      if (input === undefined || (status === "writing" && isCut)) return [];
-      return [{ kind, key, position, input, result }];
-    }
-    case "summary":
-    case "error":
-      return [{ kind, key, position, text: item.text }];
-    default:
-      return [];
-  }
-}
-
-describe("the conversation that the page shows", () => {
-  test("a snapshot and the events behind it give what all events give", () => {
-    fc.assert(
-      fc.property(fc.array(act, { maxLength: 30 }), fc.nat(), (acts, cut) => {
-        const log = write(acts);
-        const at = cut % (log.length + 1);
-        const opened = fromSnapshot(snapshotOf(log.slice(0, at)), emptyConversation);
-        const whole = applyAll(emptyConversation, log);
-        expect(told(applyAll(opened, log.slice(at)))).toEqual(told(whole));
-        // And both are what the server itself says.
-        expect(told(fromSnapshot(snapshotOf(log), emptyConversation))).toEqual(told(whole));
-      }),
-      { numRuns: 500 },
-    );
-  });
-
-  test("a snapshot may be taken anywhere around the death of a worker", () => {
-    const answer = { kind: "answer", text: "Half", reasoning: "", calls: 2 } as const;
-    const log = write([
-      { kind: "say", text: "One." },
-      { ...answer, how: "whole" },
-      { kind: "ask" },
-      { kind: "elicit" },
-      { kind: "kill" },
-      { kind: "say", text: "Two." },
-      { ...answer, how: "open" },
-      { kind: "subagent" },
-      { kind: "kill" },
-      { kind: "say", text: "Three." },
-    ]);
-    const whole = told(applyAll(emptyConversation, log));
-    for (const at of log.keys()) {
-      const opened = fromSnapshot(snapshotOf(log.slice(0, at)), emptyConversation);
-      expect(told(applyAll(opened, log.slice(at)))).toEqual(whole);
-    }
-  });
-
-  test("nothing is there twice", () => {
-    fc.assert(
-      fc.property(fc.array(act, { maxLength: 30 }), (acts) => {
-        const { main } = applyAll(emptyConversation, write(acts));
-        const keys = main.items.map(({ kind, key }) => `${kind}:${key}`);
-        expect(new Set(keys).size).toBe(keys.length);
-        const positions = main.items.flatMap(({ position }) => position ?? []);
-        expect(new Set(positions).size).toBe(positions.length);
-      }),
-      { numRuns: 200 },
-    );
-  });
-
-  test("earlier messages in front of later ones are the whole transcript", () => {
-    fc.assert(
-      fc.property(fc.array(act, { maxLength: 30 }), fc.nat(), (acts, cut) => {
-        const snapshot = snapshotOf(write(acts));
-        const { transcript } = snapshot;
-        const at = cut % (transcript.length + 1);
-        const later = { ...snapshot, transcript: transcript.slice(at), omitted_messages: at };
-        const page = { messages: transcript.slice(0, at), position: 0, total: transcript.length };
-        const joined = addEarlier(fromSnapshot(later, emptyConversation), { title: "", ...page });
-        expect(told(joined)).toEqual(told(fromSnapshot(snapshot, emptyConversation)));
-      }),
-      { numRuns: 200 },
-    );
-  });
-});
