@@ -114,7 +114,7 @@ test("closing the window leaves the turn running, and attaching brings it back",
   await other.shows(WORKS);
   expect(seenFrom(other, "> hello")).toBe(before);
   other.press("Escape");
-  await other.shows(/Then she\n· the turn was interrupted\n\n>\nready/);
+  await other.shows(/Then she\n· The turn was interrupted\.\n\n>\nready/);
   other.enter("hello again");
   await other.shows(/> hello again\n\nLater\.\n\n>\nready/);
   // Nothing is doubled: what came from the snapshot did not come from the events as well.

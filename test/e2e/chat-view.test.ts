@@ -23,7 +23,7 @@ test("approvals are answered in place, and who types is heard meanwhile", async 
   expect(seenFrom(pane, "> please")).toBe(
     [
       ...asked,
-      ...["◌ write_file path=note.txt content=noted", ""],
+      ...["◌ write_file needs approval path=note.txt content=noted", ""],
       "allow write_file? [y] once, [t] this tool, [s] all of this session, [n] no",
       "waiting for an answer | root | scripted/main | N in, N out",
     ].join("\n"),
@@ -78,7 +78,7 @@ test("Esc interrupts, Tab queues, and what was said so far stays", async () => {
     ].join("\n"),
   );
   pane.press("Escape");
-  await pane.shows(/Then she\n· the turn was interrupted/);
+  await pane.shows(/Then she\n· The turn was interrupted\./);
   pane.enter("/followup one more");
   await pane.shows(/> and after that\?\n\nLater\.\n\n> one more\n\nLater\.\n\n>\nready/);
 });

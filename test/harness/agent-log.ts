@@ -12,12 +12,17 @@ const PLACE = { title: "T", work_dir: "/", events_tail: 0 };
 
 export type Line = AgentEvent | SessionEvent;
 
+const piece = fc.constantFrom("One", " two", "\n", "\n\n", "- x", "```", "\n\nNext. ");
+
 /** What may happen to a session. */
 export const act = fc.oneof(
   fc.record({ kind: fc.constant("say" as const), text: fc.string({ minLength: 1 }) }),
   fc.record({
     kind: fc.constant("answer" as const),
-    text: fc.string(),
+    text: fc.oneof(
+      fc.string(),
+      fc.array(piece, { maxLength: 8 }).map((all) => all.join("")),
+    ),
     reasoning: fc.string(),
     calls: fc.nat(3),
     how: fc.constantFrom("whole", "cut", "open"),

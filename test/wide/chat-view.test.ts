@@ -67,7 +67,7 @@ test("commands with a slash show what there is", async () => {
   pane.enter("/sessions");
   await pane.shows(/· \* ses_\w+ agent running/);
   pane.enter("/compact");
-  await pane.shows(/the history was (not )?made shorter/);
+  await pane.shows(/the history was (not )?made shorter/i);
   pane.enter("/help");
   await pane.shows("Esc interrupts; Ctrl-O unfolds calls of tools; Ctrl-D leaves");
   pane.enter("/detach");

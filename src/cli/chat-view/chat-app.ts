@@ -51,10 +51,10 @@ function App({ store, hasColours, onPress }: ChatScreen): ReactNode {
     for (const press of readKeys(input, key)) onPress(press);
   });
   usePaste((text) => onPress({ kind: "text", text }));
-  const { items, written, agents } = view.chat;
+  const { items, written, talk } = view.chat;
   const total = written + items.length;
   useEffect(() => store.markWritten(total), [store, total]);
-  const namesAgents = agents.length > 1;
+  const namesAgents = talk.agents.length > 1;
   return h(
     Colours.Provider,
     { value: hasColours },

@@ -1,26 +1,32 @@
-import type { OpenCall } from "#cli/chat/chat-types.ts";
 import { cut, lastLine, safeLine } from "#cli/chat/safe-text.ts";
 import { askedText } from "#cli/team/asked-text.ts";
+import type { CallItem, CallStatus } from "#contract/conversation/items.ts";
 
 const INPUT_CHARS = 60;
 const VALUE_CHARS = 40;
 
-/** A call as one line: what becomes of it, its name, how long it took, with what, and the last that it said. */
-export function describeCall(
-  call: Pick<OpenCall, "tool" | "input" | "output">,
-  durationMs: number | undefined,
-  mark: string,
-): string {
-  const said = lastLine(call.output);
+const marks: Partial<Record<CallStatus, string>> = { done: "✓", failed: "✗", rejected: "✗" };
+const waits: Partial<Record<CallStatus, string>> = { queued: "queued", waiting: "needs approval" };
+
+/** A call as one line: its status, its name, how long it took, its input, and the last line that it printed. */
+export function describeCall(call: CallItem, now: number): string {
+  const { status, tool, output, result = output } = call;
+  const said = lastLine(result);
   return [
-    mark,
-    safeLine(askedText(call.tool)),
-    ...(durationMs === undefined ? [] : [describeDuration(durationMs)]),
+    marks[status] ?? "◌",
+    safeLine(askedText(tool)),
+    waits[status] ?? describeTime(call, now),
     cut(describeInput(call.input, "short"), INPUT_CHARS),
     ...(said === "" ? [] : [`→ ${said}`]),
   ]
     .filter((word) => word !== "")
     .join(" ");
+}
+
+function describeTime({ started_at, ended_at }: CallItem, now: number): string {
+  if (started_at === undefined) return "";
+  const end = ended_at === undefined ? now : Date.parse(ended_at);
+  return describeDuration(Math.max(0, end - Date.parse(started_at)));
 }
 
 export function describeInput(input: unknown, how: "short" | "whole"): string {

@@ -1,7 +1,8 @@
 import { memo, type ReactNode } from "react";
-import type { ChatItem, DoneCall } from "#cli/chat/chat-types.ts";
+import type { ChatItem } from "#cli/chat/chat-types.ts";
+import type { CallItem } from "#contract/conversation/items.ts";
 import { describeCall, describeInput } from "./describe-call.ts";
-import { beside, column, h, Rows, Say, toneColours } from "./draw.ts";
+import { beside, column, h, Rows, Say, type SayProps, toneColours } from "./draw.ts";
 import { readMarkdown } from "./markdown.ts";
 
 const INDENT = 2;
@@ -66,16 +67,14 @@ function leadOf(origin: string): string {
   return origin === "steer" ? ">> " : "> ";
 }
 
-function drawFolded(call: DoneCall): ReactNode {
-  return h(Say, {
-    text: describeCall(call, call.duration_ms, call.is_error ? "✗" : "✓"),
-    isLine: true,
-    ...(call.is_error ? { colour: "red" } : { dim: true }),
-  });
+function drawFolded(call: CallItem): ReactNode {
+  const style: Partial<SayProps> = call.status === "done" ? { dim: true } : { colour: "red" };
+  // The call has ended, so the time of day does not matter.
+  return h(Say, { text: describeCall(call, 0), isLine: true, ...style });
 }
 
-function drawUnfolded(call: DoneCall): ReactNode {
-  const lines = call.output.trimEnd().split(/\r\n|[\r\n]/);
+function drawUnfolded(call: CallItem): ReactNode {
+  const lines = (call.result ?? "").trimEnd().split(/\r\n|[\r\n]/);
   const hidden = lines.length - UNFOLDED_LINES;
   const shown = lines.slice(-UNFOLDED_LINES).join("\n");
   return column(

@@ -1,9 +1,12 @@
 import type { ReactNode } from "react";
-import { textOf } from "#cli/chat/chat-answers.ts";
+import { textOf } from "#cli/chat/chat-rows.ts";
+import { listOpen } from "#cli/chat/chat-state.ts";
 import type { ChatView } from "#cli/chat/chat-store.ts";
-import { type ChatState, depthOf, type OpenAnswer, type OpenCall } from "#cli/chat/chat-types.ts";
-import { keepTail, lastLine } from "#cli/chat/safe-text.ts";
+import type { ChatState } from "#cli/chat/chat-types.ts";
+import { lastLine } from "#cli/chat/safe-text.ts";
 import { activityOf } from "#contract/agent/standing.ts";
+import type { AnswerItem, CallItem } from "#contract/conversation/items.ts";
+import { keepTail } from "#contract/conversation/text.ts";
 import { describeCall } from "./describe-call.ts";
 import { column, h, Rows, Say } from "./draw.ts";
 import { readMarkdown } from "./markdown.ts";
@@ -14,71 +17,80 @@ const UNFOLDED_LINES = 8;
 const QUEUE_SHOWN = 3;
 const INDENT = 2;
 
-/** What is under way. */
+/** Everything that is open. */
 export function LiveView({ view }: { readonly view: ChatView }): ReactNode {
   const { chat, now } = view;
+  const answers = listOpen(chat, "answer");
   return column(
     {},
-    ...chat.answers.map((answer) => h(AnswerView, { key: answer.message_id, answer, chat })),
-    ...openCalls(chat).map((call) => h(CallView, { key: call.call_id, call, chat, now })),
-    ...(chat.isCompacting
+    ...answers.map(({ item, depth }) => h(AnswerView, { key: item.key, item, depth, chat })),
+    ...openCalls(chat).map(({ item, depth }) =>
+      h(CallView, { key: item.key, item, depth, now, isUnfolded: chat.isUnfolded }),
+    ),
+    ...(chat.talk.isCompacting
       ? [h(Say, { key: "c", text: "… making the history shorter", dim: true })]
       : []),
     h(QueueView, { key: "q", chat }),
   );
 }
 
-/** A call of a turn that was cut will never end by itself. */
-function openCalls(chat: ChatState): readonly OpenCall[] {
-  if (activityOf(chat) !== "idle") return chat.calls;
-  return chat.calls.filter(({ subagent_id }) => subagent_id !== undefined);
+/** A call of a turn that was cut never ends by itself. */
+function openCalls(chat: ChatState) {
+  const calls = listOpen(chat, "call");
+  return activityOf(chat.talk) === "idle" ? calls.filter(({ depth }) => depth > 0) : calls;
 }
 
 interface AnswerProps {
-  readonly answer: OpenAnswer;
+  readonly item: AnswerItem;
+  readonly depth: number;
   readonly chat: ChatState;
 }
 
-function AnswerView({ answer, chat }: AnswerProps): ReactNode {
-  const { text, settled, reasoning, subagent_id, agent } = answer;
-  const rest = text.slice(settled);
+function AnswerView({ item, depth, chat: { settled } }: AnswerProps): ReactNode {
+  const { text, reasoning, agent, key } = item;
+  const rest = settled.key === key ? text.slice(settled.text.length) : text;
   if (rest.trim() === "") {
     const thought = lastLine(reasoning);
     if (thought === "") return null;
     return h(Say, { text: `… thinking: ${thought}`, dim: true, isLine: true });
   }
-  if (subagent_id === undefined)
+  if (depth === 0)
     return column({ marginTop: 1 }, h(Rows, { rows: readMarkdown(keepTail(rest, LIVE_CHARS)) }));
   return column(
-    { paddingLeft: depthOf(chat, subagent_id) * INDENT },
+    { paddingLeft: depth * INDENT },
     h(Say, { text: `${agent}: ${lastLine(rest)}`, isLine: true }),
   );
 }
 
 interface CallProps {
-  readonly call: OpenCall;
-  readonly chat: ChatState;
+  readonly item: CallItem;
+  readonly depth: number;
   readonly now: number;
+  readonly isUnfolded: boolean;
 }
 
-function CallView({ call, chat, now }: CallProps): ReactNode {
-  const isAsked = chat.approvals.some(({ call_id }) => call_id === call.call_id);
-  const took = isAsked ? undefined : Math.max(0, now - Date.parse(call.started_at));
-  const lines = call.output
+function CallView({ item, depth, now, isUnfolded }: CallProps): ReactNode {
+  const lines = item.output
     .trimEnd()
     .split(/\r\n|[\r\n]/)
     .slice(-UNFOLDED_LINES);
   return column(
-    { paddingLeft: depthOf(chat, call.subagent_id) * INDENT },
-    h(Say, { text: describeCall(call, took, "◌"), isLine: true }),
-    ...(chat.isUnfolded && call.output !== ""
+    { paddingLeft: depth * INDENT },
+    h(Say, { text: describeCall(item, now), isLine: true }),
+    ...(isUnfolded && item.output !== ""
       ? [column({ paddingLeft: INDENT * 2 }, h(Say, { text: lines.join("\n"), dim: true }))]
       : []),
   );
 }
 
 /** What waits for its moment. */
-function QueueView({ chat: { queue } }: { readonly chat: ChatState }): ReactNode {
+function QueueView({
+  chat: {
+    talk: { queue },
+  },
+}: {
+  readonly chat: ChatState;
+}): ReactNode {
   const more = queue.length - QUEUE_SHOWN;
   return column(
     {},

@@ -2,9 +2,13 @@ import { renderToString } from "ink";
 import { expect, test } from "vitest";
 import { emptyChat } from "#cli/chat/chat-state.ts";
 import type { ChatView } from "#cli/chat/chat-store.ts";
-import type { ChatItem, ChatState, DoneCall, OpenCall } from "#cli/chat/chat-types.ts";
+import type { ChatItem, ChatState } from "#cli/chat/chat-types.ts";
 import { emptyTyping, type Typing } from "#cli/chat/keys.ts";
 import { listCommands } from "#cli/chat/slash.ts";
+import { openAnswer } from "#contract/conversation/answers.ts";
+import { callOf } from "#contract/conversation/calls.ts";
+import type { AnswerItem, CallItem, Conversation, Item } from "#contract/conversation/items.ts";
+import { unknownSubagent } from "#contract/conversation/thread.ts";
 import { describeDuration } from "./describe-call.ts";
 import { h } from "./draw.ts";
 import { describeMenu, describeStatus } from "./input-view.ts";
@@ -12,27 +16,40 @@ import { ItemView } from "./item-view.ts";
 import { LiveView } from "./live-view.ts";
 
 const AT = "2026-01-01T00:00:00.000Z";
-const open: OpenCall = {
-  ...{ call_id: "c", tool: "execute", input: { command: "npm test" }, message_id: "m" },
-  ...{ subagent_id: undefined, started_at: AT, output: "ok 1\nok 2\r\nok 3\n" },
+const open: CallItem = {
+  ...callOf({ call_id: "c", tool: "execute", input: { command: "npm test" }, at: AT }),
+  ...{ status: "running", started_at: AT, output: "ok 1\nok 2\r\nok 3\n" },
 };
-const done: DoneCall = {
-  ...{ call_id: "c", tool: "execute", input: { command: "npm test" }, started_at: AT },
-  ...{ output: "one\ntwo", is_error: false, duration_ms: 61_000 },
+const done: CallItem = {
+  ...open,
+  ...{ result: "one\ntwo", status: "done", ended_at: "2026-01-01T00:01:01.000Z" },
 };
+const answer: AnswerItem = openAnswer({ message_id: "m", agent: "scout", model: "m", at: AT });
+const saying = (items: readonly Item[]) => ({ main: { items, weight: 0 } });
+/** Items of a sub-agent that another one started. */
+const deeper = (items: readonly Item[]) => ({
+  subagents: new Map([["s", { ...unknownSubagent, name: "scout", depth: 2, items }]]),
+});
 
 function drawItem(item: ChatItem, columns = 40): string {
   return renderToString(h(ItemView, { item, namesAgents: false }), { columns }).trimStart();
 }
 
-function viewOf(chat: Partial<ChatState>): ChatView {
-  const state = { ...emptyChat, agent: "root", model: "p/m", turn_id: "t", ...chat };
+function viewOf(talk: Partial<Conversation>, chat: Partial<ChatState> = {}): ChatView {
+  const shown = { ...emptyChat.talk, agent: "root", model: "p/m", turn_id: "t", ...talk };
   const now = Date.parse(AT) + 2500;
-  return { chat: state, typing: emptyTyping, now, asking: 0, isViewer: false };
+  return {
+    chat: { ...emptyChat, ...chat, talk: shown },
+    typing: emptyTyping,
+    now,
+    asking: 0,
+    isViewer: false,
+  };
 }
 
-function drawLive(chat: Partial<ChatState>): string[] {
-  const lines = renderToString(h(LiveView, { view: viewOf(chat) }), { columns: 40 }).split("\n");
+function drawLive(talk: Partial<Conversation>, chat: Partial<ChatState> = {}): string[] {
+  const view = viewOf(talk, chat);
+  const lines = renderToString(h(LiveView, { view }), { columns: 40 }).split("\n");
   return lines.map((line) => line.trimEnd()).filter((line) => line !== "");
 }
 
@@ -62,7 +79,7 @@ test("a line that is wrapped behind a word at the edge does not begin with a bla
 test("a call that has ended is one line, whole when it is unfolded", () => {
   const folded = drawItem({ kind: "call", call: done, isUnfolded: false, depth: 0 });
   expect(folded).toBe("✓ execute 1m1s command=npm test → two");
-  const failed = { ...done, is_error: true, output: "x".repeat(100) };
+  const failed: CallItem = { ...done, status: "failed", result: "x".repeat(100) };
   const long = drawItem({ kind: "call", call: failed, isUnfolded: false, depth: 1 });
   expect(long).toMatch(/^✗ execute 1m1s command=npm test → x+…$/);
   const whole = drawItem({ kind: "call", call: done, isUnfolded: true, depth: 0 });
@@ -72,22 +89,27 @@ test("a call that has ended is one line, whole when it is unfolded", () => {
 });
 
 test("a call that runs shows how long, and the last that it said", () => {
-  expect(drawLive({ calls: [open] })).toEqual(["◌ execute 2.5s command=npm test → ok 3"]);
-  const lines = drawLive({ calls: [open], isUnfolded: true });
+  expect(drawLive(saying([open]))).toEqual(["◌ execute 2.5s command=npm test → ok 3"]);
+  const lines = drawLive(saying([open]), { isUnfolded: true });
   expect(lines.slice(1)).toEqual(["    ok 1", "    ok 2", "    ok 3"]);
   // A turn that was cut does not go on.
-  expect(drawLive({ calls: [open], turn_id: undefined })).toEqual([]);
+  expect(drawLive({ ...saying([open]), turn_id: undefined })).toEqual([]);
+});
+
+test("a call that waits says for what, and has no time", () => {
+  const calls: CallItem[] = [
+    { ...open, key: "c1", status: "waiting", output: "" },
+    { ...open, key: "c2", status: "queued", output: "" },
+  ];
+  expect(drawLive(saying(calls))).toEqual([
+    "◌ execute needs approval command=npm te…",
+    "◌ execute queued command=npm test",
+  ]);
 });
 
 test("what a sub-agent does is indented, also while it does it", () => {
-  const subagents = [{ subagent_id: "s", name: "scout", depth: 2 }];
-  const sub = { ...open, subagent_id: "s" };
-  expect(drawLive({ calls: [sub], subagents })[0]).toMatch(/^ {4}◌ execute/);
-  const answer = {
-    ...{ message_id: "m", subagent_id: "s", agent: "scout", reasoning: "", settled: 0 },
-    text: "First.\nThen.",
-  };
-  expect(drawLive({ answers: [answer], subagents })).toEqual(["    scout: Then."]);
+  expect(drawLive(deeper([open]))[0]).toMatch(/^ {4}◌ execute/);
+  expect(drawLive(deeper([{ ...answer, text: "First.\nThen." }]))).toEqual(["    scout: Then."]);
   const said = drawItem({ kind: "answer", agent: "scout", text: "Hi.", isFirst: true, depth: 1 });
   expect(said).toBe("scout:\n  Hi.");
 });
@@ -112,7 +134,7 @@ test("nothing that is drawn can control the terminal", () => {
     { kind: "answer", agent: "a", text: "&#27;[31m [x&#27;[31m](y)", isFirst: true, depth: 0 },
     {
       kind: "call",
-      call: { ...done, tool: evil, input: { [evil]: evil }, output: evil },
+      call: { ...done, tool: evil, input: { [evil]: evil }, result: evil },
       isUnfolded: true,
       depth: 0,
     },
@@ -125,19 +147,12 @@ test("nothing that is drawn can control the terminal", () => {
   // Colours of our own are fine; those of others would have no name for it.
   for (const item of items)
     expect(drawItem(item).replace(styles, "")).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
-  const live = drawLive({
-    calls: [{ ...open, tool: evil, output: evil }],
-    answers: [
-      {
-        message_id: "m",
-        subagent_id: undefined,
-        agent: evil,
-        text: evil,
-        settled: 0,
-        reasoning: evil,
-      },
-    ],
-  });
+  const live = drawLive(
+    saying([
+      { ...open, tool: evil, output: evil },
+      { ...answer, agent: evil, text: evil, reasoning: evil },
+    ]),
+  );
   expect(live.join("\n").replace(styles, "")).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
 });
 

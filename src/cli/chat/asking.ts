@@ -26,11 +26,11 @@ export interface Draft {
 /** Fingers that were typing something else have come to rest. */
 export const ANSWER_AFTER_MS = 400;
 
-export function findQuestion(state: ChatState): Question | undefined {
-  if (state.isCut) return undefined;
-  const [approval] = state.approvals;
+export function findQuestion({ talk }: ChatState): Question | undefined {
+  if (talk.isCut) return undefined;
+  const [approval] = talk.approvals;
   if (approval !== undefined) return { kind: "approval", id: approval.approval_id, approval };
-  const [elicitation] = state.elicitations;
+  const [elicitation] = talk.elicitations;
   if (elicitation === undefined) return undefined;
   return { kind: "form", id: elicitation.elicitation_id, elicitation };
 }

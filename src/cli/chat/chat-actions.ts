@@ -58,7 +58,7 @@ export class ChatActions {
 
   #say(text: string): void {
     const { store } = this.#parts;
-    const { chat } = store.view;
+    const { talk } = store.view.chat;
     const slash = parseSlash(text, Object.keys(this.#ownCommands()));
     if (slash?.kind === "unknown") {
       store.note(`there is no /${slash.name}; /help lists what there is`, "error");
@@ -68,7 +68,7 @@ export class ChatActions {
       this.#run(slash.name, slash.rest);
       return;
     }
-    const isIdle = activityOf(chat) === "idle";
+    const isIdle = activityOf(talk) === "idle";
     this.#send(text, isIdle ? ["message", "steer", "followup"] : ["steer", "message", "followup"]);
   }
 
@@ -87,7 +87,7 @@ export class ChatActions {
         else this.#try(() => runtime.setModel({ model: rest }));
       },
       agent: () => {
-        const { agents, agent } = store.view.chat;
+        const { agents, agent } = store.view.chat.talk;
         if (rest === "") store.note(describeAgents(agents, agent));
         else this.#try(() => runtime.setCurrentAgent(rest));
       },
@@ -105,7 +105,7 @@ export class ChatActions {
   }
 
   #ownCommands(): Readonly<Record<string, string>> {
-    const { agents, agent } = this.#parts.store.view.chat;
+    const { agents, agent } = this.#parts.store.view.chat.talk;
     return agents.find(({ name }) => name === agent)?.commands ?? {};
   }
 

@@ -38,7 +38,7 @@ export class ChatStore implements Disposable {
   /** What a key means depends on this. */
   get situation(): Situation {
     const { chat, isViewer } = this.#view;
-    const isRunning = activityOf(chat) !== "idle" || chat.isCompacting;
+    const isRunning = activityOf(chat.talk) !== "idle" || chat.talk.isCompacting;
     const commands = commandsOf(chat);
     return { question: this.#question(), isRunning, commands, isViewer, now: this.#now() };
   }
@@ -71,7 +71,7 @@ export class ChatStore implements Disposable {
   /** Time goes on for what is under way. */
   tick(): void {
     const { chat, typing, asking } = this.#view;
-    if (activityOf(chat) === "idle" && typing.draft === undefined && asking === 0) return;
+    if (activityOf(chat.talk) === "idle" && typing.draft === undefined && asking === 0) return;
     this.#set({});
     this.draw();
   }
@@ -105,6 +105,6 @@ export class ChatStore implements Disposable {
 }
 
 /** The slash commands of the agent that speaks now. */
-export function commandsOf({ agents, agent }: ChatState): readonly Command[] {
+export function commandsOf({ talk: { agents, agent } }: ChatState): readonly Command[] {
   return listCommands(agents.find(({ name }) => name === agent)?.commands ?? {});
 }

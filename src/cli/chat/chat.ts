@@ -5,8 +5,7 @@ import { isResumable } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import { ChatActions } from "./chat-actions.ts";
-import { openChat } from "./chat-snapshot.ts";
-import { applyEvent } from "./chat-state.ts";
+import { applyEvent, openChat } from "./chat-state.ts";
 import { ChatStore } from "./chat-store.ts";
 import { press } from "./keys.ts";
 import { type Ending, openLeaving } from "./leaving.ts";
@@ -37,7 +36,7 @@ export async function runChat(options: ChatOptions): Promise<number> {
   const { showChat } = await loadApp();
   using stack = new DisposableStack();
   const now = () => Date.now();
-  const chat = { ...openChat(snapshot, new Date(now()).toISOString()), ended: findEnd(state) };
+  const chat = { ...openChat(snapshot), ended: findEnd(state) };
   const store = stack.use(new ChatStore(chat, { isViewer, now }));
   const leaving = stack.use(openLeaving());
   const leave = () => leaving.leave({ kind: "detached" });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cut, keepTail, lastLine, safeLine, safeText } from "./safe-text.ts";
+import { cut, lastLine, safeLine, safeText } from "./safe-text.ts";
 
 test("nothing that comes from outside can control a terminal", () => {
   fc.assert(
@@ -25,5 +25,4 @@ test("what is too long is cut, and never in the middle of a character", () => {
   expect(cut("abcd", 4)).toBe("abcd");
   expect(cut("abcde", 4)).toBe("abcd…");
   expect(cut("abc😀d", 4)).toBe("abc…");
-  expect(keepTail("abcde", 3)).toBe("cde");
 });

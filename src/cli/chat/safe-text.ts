@@ -33,8 +33,3 @@ export function cut(text: string, chars: number): string {
     .toWellFormed()
     .replace(/\uFFFD$/, "")}…`;
 }
-
-/** The end of a text that grows. */
-export function keepTail(text: string, chars: number): string {
-  return text.length <= chars ? text : text.slice(-chars);
-}

@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
-import { approvalItem, questionItem } from "#cli/chat/chat-questions.ts";
+import { rowsOf } from "#cli/chat/chat-rows.ts";
 import { safeText } from "#cli/chat/safe-text.ts";
 import { describeInput } from "#cli/chat-view/describe-call.ts";
+
+const rowOf = (kind: "approval" | "question", asked: object) => {
+  const item = { kind, asked, answer: undefined, key: "a", at: "", position: undefined };
+  // What was asked is checked where it is asked.
+  return rowsOf({ before: undefined, item: item as never, depth: 0, isUnfolded: false })[0];
+};
 
 const approval = {
   ...{ approval_id: "apr_1", kind: "tool", tool: "write_file", message: "May I?" },
@@ -9,7 +15,7 @@ const approval = {
 } as const;
 
 test("a terminal shows an approval with its hidden characters, and warns of them", () => {
-  const { detail } = approvalItem(approval as never, 0) as { detail: string };
+  const { detail } = rowOf("approval", approval) as { detail: string };
   // As it is drawn.
   expect(safeText(detail).split("\n")).toEqual([
     "write_file {",
@@ -25,11 +31,11 @@ test("a terminal shows an approval with its hidden characters, and warns of them
 
 test("a question is shown with its hidden characters, and one without them as it is", () => {
   const question = { elicitation_id: "eli_1", message: "Really\u202e?", schema: {} };
-  expect(questionItem(question as never, 0)).toMatchObject({
+  expect(rowOf("question", question)).toMatchObject({
     text: "Really⟨U+202E⟩?",
     detail: "Warning: hidden characters: right-to-left override (U+202E)",
   });
-  expect(questionItem({ ...question, message: "Really?" } as never, 0)).toMatchObject({
+  expect(rowOf("question", { ...question, message: "Really?" })).toMatchObject({
     text: "Really?",
     detail: "",
   });

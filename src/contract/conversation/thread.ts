@@ -64,7 +64,7 @@ export const unknownSubagent: Subagent = {
   depth: 1,
 };
 
-/** Of the oldest sub-agents that have ended, only the outcome is kept; of ten times as many, nothing is. */
+/** The oldest sub-agents that have ended keep only their outcome; when there are ten times as many, they are dropped. */
 export function putSubagent(state: Conversation, id: string, subagent: Subagent): Conversation {
   const subagents = new Map(state.subagents).set(id, subagent);
   const most = state.bounds.subagents;
