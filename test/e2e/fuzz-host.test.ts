@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { locateDataDir } from "#host/data-dir.ts";
@@ -65,7 +64,8 @@ test("whatever comes over its socket, the host goes on, and has no error that no
       for (const read of reader.push(chunk))
         if (read.kind === "json") count(codes, codeOf(read.value));
     });
-    const closed = once(socket, "close");
+    // Not `once` of node:events, which rejects when the host has closed before everything was written.
+    const closed = new Promise((resolve) => socket.once("close", resolve));
     for (let at = 0; at < REQUESTS_A_CONNECTION; at += 1) socket.write(frame(source, at, target));
     socket.end();
     await closed;
