@@ -242,9 +242,9 @@ function conversationHandlers({ stage, turns, queue, ports, actor }: Parts) {
     followup: async ({ messages, idempotency_key }) => {
       if (isKnown(idempotency_key)) return duplicate(fold, idempotency_key);
       const contents = toQueued(messages, ports.blobs);
-      const isFirst = queue.count("followup") === 0;
+      const isFirst = queue.count("followup") + queue.count("steer") === 0;
       const position = queue.add("followup", { messages: contents, idempotency_key });
-      const turn_id = await turns.startFollowUp();
+      const turn_id = await turns.startQueued();
       if (turn_id === undefined) return { status: "queued", position };
       // Those that an interrupted turn has left come first.
       if (!isFirst) return { status: "queued", position: queue.count("followup") };

@@ -238,6 +238,18 @@ function expectOrder(said: readonly string[], accepted: readonly Accepted[]): vo
     }
 }
 
+test("a steer that an interrupted turn has not taken comes before the follow-ups", async () => {
+  const session = new Session();
+  await session.live(FOREVER);
+  await session.ask("messages", "wait");
+  await session.ask("followup", "first");
+  await session.ask("steer", "left");
+  await session.interrupt();
+  expect(await session.ask("followup", "second")).toBe("queued");
+  await settled(session);
+  expect(saidIn(session)).toEqual(["wait", "left", "first", "second"]);
+});
+
 describe("a worker that crashes", () => {
   test("loses, doubles and reorders no message, ends each turn once, and runs no tool twice, whatever it had written", async () => {
     await fc.assert(

@@ -124,7 +124,7 @@ export class Turns {
       this.#taken = undefined;
       resolve();
       // Who came meanwhile was told to wait.
-      if (queue.count("followup") > waiting) await this.startFollowUp();
+      if (queue.count("followup") > waiting) await this.startQueued();
     }
   }
 
@@ -167,7 +167,10 @@ export class Turns {
     const { turn_id, hasWork } = this.#deps.stage.fold;
     this.#begun = this.#runStartHooks(source);
     if (turn_id !== undefined) this.#run(turn_id);
-    else if (hasWork) this.#resumeQueue();
+    else if (hasWork)
+      this.startQueued().catch((error: unknown) =>
+        this.#deps.stage.ports.log.error("the queued messages could not be taken up", { error }),
+      );
   }
 
   /** Answers when the messages are written down; the turn goes on by itself. */
@@ -184,25 +187,13 @@ export class Turns {
     return turn_id;
   }
 
-  /** The next one that waits, if any. */
-  async startFollowUp(): Promise<string | undefined> {
-    const [next] = this.#deps.queue.next("followup", 1);
+  /** The next queued message, if any. A steer that its own turn has not taken comes before the follow-ups. */
+  async startQueued(): Promise<string | undefined> {
+    const { queue } = this.#deps;
+    const [next] = [...queue.next("steer", 1), ...queue.next("followup", 1)];
     const isFree = this.#running === undefined && this.#taken === undefined;
     // What waits at the end is for the next life.
     if (next === undefined || !isFree || this.#ending.signal.aborted) return undefined;
-    return await this.#startQueued(next);
-  }
-
-  /** A steer of the turn that a crash has cut opens the next one: it has to come before the follow-ups. */
-  #resumeQueue(): void {
-    const [steer] = this.#deps.queue.next("steer", 1);
-    const starting = steer === undefined ? this.startFollowUp() : this.#startQueued(steer);
-    starting.catch((error: unknown) =>
-      this.#deps.stage.ports.log.error("what waits could not be taken up", { error }),
-    );
-  }
-
-  async #startQueued(next: QueuedMessage): Promise<string> {
     const { content } = next;
     const turn_id = await this.start([{ message_id: undefined, content }], originOf(next));
     this.#deps.queue.tell([next]);
@@ -256,7 +247,7 @@ export class Turns {
     this.#running = undefined;
     const message = defined({ message: end.message });
     stage.emit({ type: "turn.ended", turn_id, reason: end.reason, ...message });
-    if (end.reason === "done") await this.startFollowUp();
+    if (end.reason === "done") await this.startQueued();
   }
 
   async #perform({ abort }: Running, blocked: string | undefined): Promise<TurnEnd> {
