@@ -71,9 +71,22 @@ export async function runCrashingAgents(size: CrashingAgents): Promise<CrashingA
   };
 }
 
+/** The same call several times in a row would end a turn as a loop, which holds back the messages behind it. */
+const VARIANTS = 7;
+
+const sayVariant = (n: number) => `variant ${n % VARIANTS}.`;
+
 /** Each turn runs one command that leaves a line. */
 function workingTeam(folder: string): string {
-  const command = `echo ran >> ${join(folder, "ran")}`;
+  const steps = Array.from({ length: VARIANTS }, (_, variant) => ({
+    when: { last_role: "user", last_user_contains: sayVariant(variant) },
+    deltas: ["I ", "work."],
+    every_ms: 60,
+    tool_calls: [
+      { tool: "execute", input: { command: `echo ran ${variant} >> ${join(folder, "ran")}` } },
+    ],
+    repeat: true,
+  }));
   const toolsets = [{ type: "shell" }];
   return JSON.stringify({
     agents: { root: { model: "main", description: "Works.", instruction: "Work.", toolsets } },
@@ -81,16 +94,7 @@ function workingTeam(folder: string): string {
     models: {
       main: {
         provider: "scripted",
-        script: [
-          {
-            when: { last_role: "user" },
-            deltas: ["I ", "work."],
-            every_ms: 60,
-            tool_calls: [{ tool: "execute", input: { command } }],
-            repeat: true,
-          },
-          { text: "Done.", repeat: true },
-        ],
+        script: [...steps, { text: "Done.", repeat: true }],
       },
     },
   });
@@ -99,7 +103,7 @@ function workingTeam(folder: string): string {
 async function speak({ agent, accepted }: Speaker, count: number): Promise<void> {
   for (let n = 0; accepted.length < count; n += 1) {
     const kind = KINDS[Math.floor(Math.random() * KINDS.length)] ?? "followUp";
-    const text = `${kind} ${n}`;
+    const text = `${kind} ${n}, ${sayVariant(n)}`;
     if (await insist(agent, kind, text)) accepted.push({ kind, text });
     await sleep(Math.random() * SPEAK_MS);
   }
