@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import { spawn as spawnNodePty } from "@lydell/node-pty";
 import { systemClock } from "#base/clock.ts";
 import { Fault } from "#contract/fault.ts";
-import { openSpawner } from "#proc/spawner.ts";
+import { openSpawner } from "#proc/platform/open-spawner.ts";
 
 /** What the two ways to a PTY have in common, so that the same measurement runs on both. */
 export interface PtyBackend extends Disposable {

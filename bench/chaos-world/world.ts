@@ -16,7 +16,7 @@ import { owned } from "#bench/lib/owned.ts";
 import { type Client, createClient } from "#client/client.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import { locateDataDir } from "#host/data-dir.ts";
-import { findHost } from "#host/start-host.ts";
+import { findHost } from "#host/socket/start-host.ts";
 import { type FlakyProxy, openFlakyProxy } from "./flaky-proxy.ts";
 import { type ManagedGateway, openManagedGateway } from "./managed-gateway.ts";
 import { findCarriers, findTarget, type Mortal, signalTarget, type Target } from "./processes.ts";

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { countDescriptors, findCarriers } from "#bench/chaos-world/processes.ts";
 import type { World } from "#bench/chaos-world/world.ts";
 import { locateDataDir } from "#host/data-dir.ts";
-import { findHost } from "#host/start-host.ts";
+import { findHost } from "#host/socket/start-host.ts";
 import { purge } from "./streams.ts";
 
 /** What processes hold when nothing runs. */

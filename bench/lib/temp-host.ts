@@ -5,7 +5,7 @@ import type { Session } from "#contract/session.ts";
 import { type DataDir, locateDataDir } from "#host/data-dir.ts";
 import type { HostClient } from "#host/socket/client.ts";
 import type { HostCreate } from "#host/socket/methods.ts";
-import { openHost } from "#host/start-host.ts";
+import { openHost } from "#host/socket/start-host.ts";
 import { owned } from "./owned.ts";
 import { SessionEnds } from "./session-ends.ts";
 import { openTempDir } from "./temp-dir.ts";

@@ -11,7 +11,7 @@ import {
 import type { WorkspaceId } from "#contract/ids.ts";
 import { chooseDataDir, locateDataDir } from "#host/data-dir.ts";
 import type { HostClient } from "#host/socket/client.ts";
-import { joinHost, openHost } from "#host/start-host.ts";
+import { joinHost, openHost } from "#host/socket/start-host.ts";
 import { createLocalHosts } from "#session/local-host.ts";
 import type { SessionHosts } from "#session/session-host.ts";
 

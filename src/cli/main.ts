@@ -1,5 +1,5 @@
 import { systemClock } from "#base/clock.ts";
-import { guardLater } from "#proc/guard-memory.ts";
+import { guardLater } from "#proc/platform/guard-memory.ts";
 import type { CommandSpec } from "./command-spec.ts";
 import { commands } from "./commands.ts";
 import { exitCodeOf, exitCodeOfProgram, notice, sayFault } from "./exit.ts";

@@ -11,7 +11,7 @@ import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { type DataDir, openDataDir } from "#host/data-dir.ts";
 import type { HostClient } from "#host/socket/client.ts";
-import { findHost, openHost, type StartOptions } from "#host/start-host.ts";
+import { findHost, openHost, type StartOptions } from "#host/socket/start-host.ts";
 import type { AnswerMcp } from "#http/mcp.ts";
 import { createPage } from "#http/page/page.ts";
 import { type HttpServer, type HttpServerOptions, openHttpServer } from "#http/server.ts";

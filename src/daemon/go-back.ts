@@ -1,4 +1,4 @@
-import { removeHandOver, returnHandOver } from "#host/upgrade/hand-over.ts";
+import { removeHandOver, returnHandOver } from "#host/session/hand-over.ts";
 import type { Handed } from "#host/upgrade/take-over.ts";
 
 /**

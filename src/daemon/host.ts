@@ -7,11 +7,11 @@ import { limits } from "#contract/limits.ts";
 import { defined } from "#contract/values/defined.ts";
 import { freeDiskBytes, openDescriptors, sessionCap } from "#host/capacity.ts";
 import { type DataDir, openDataDir } from "#host/data-dir.ts";
-import { Sessions } from "#host/sessions.ts";
+import { type HandOver, parseHandOver, removeHandOver } from "#host/session/hand-over.ts";
+import { Sessions } from "#host/sessions/sessions.ts";
 import type { HostHealth } from "#host/socket/methods.ts";
 import { type HostServer, openHostServer } from "#host/socket/server.ts";
-import type { ReadyLine } from "#host/start-host.ts";
-import { type HandOver, parseHandOver, removeHandOver } from "#host/upgrade/hand-over.ts";
+import type { ReadyLine } from "#host/socket/start-host.ts";
 import {
   describeInherited,
   type Handed,
@@ -21,8 +21,9 @@ import {
 import { createUpgrade } from "#host/upgrade/upgrade.ts";
 import { ownVersions, type ProgramVersions } from "#host/upgrade/versions.ts";
 import { type LogIo, nodeIo } from "#log/log-io.ts";
-import { isMemoryGuarded } from "#proc/guard-memory.ts";
-import { type OpenSpawner, openSpawner, tryPlatform } from "#proc/spawner.ts";
+import { isMemoryGuarded } from "#proc/platform/guard-memory.ts";
+import { openSpawner, tryPlatform } from "#proc/platform/open-spawner.ts";
+import type { OpenSpawner } from "#proc/spawner.ts";
 import { rememberFile, watchFile } from "./data-dir-watch.ts";
 import { goBack } from "./go-back.ts";
 import { IdleExit } from "./idle-exit.ts";

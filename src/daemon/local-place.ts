@@ -15,7 +15,7 @@ import { systemClock } from "#base/clock.ts";
 import { silentLogger } from "#base/logger.ts";
 import type { TeamSource } from "#contract/agent/spec.ts";
 import { locateDataDir } from "#host/data-dir.ts";
-import { openHost } from "#host/start-host.ts";
+import { openHost } from "#host/socket/start-host.ts";
 import { checkTrust } from "#host/trusted-files.ts";
 import { withoutMarks } from "#proc/environment.ts";
 import { openScreens } from "#screen/screens.ts";

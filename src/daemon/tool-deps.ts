@@ -6,7 +6,7 @@ import { systemClock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
 import { limits } from "#contract/limits.ts";
 import { openDataDir } from "#host/data-dir.ts";
-import { openHost } from "#host/start-host.ts";
+import { openHost } from "#host/socket/start-host.ts";
 import { openScreens } from "#screen/screens.ts";
 import { LINGER_MS, openLocalHosts } from "#session/local-host.ts";
 import { readConfig } from "./config.ts";

@@ -2,7 +2,7 @@ import { mkdtempDisposableSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { CreateRequest } from "./create-request.ts";
+import { CreateRequest } from "#host/sessions/create-request.ts";
 import { planLaunch, writeScript } from "./launch.ts";
 import { createRequest } from "./testing/open-test-sessions.ts";
 

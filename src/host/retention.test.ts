@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { silentLogger } from "#base/logger.ts";
 import { ManualClock } from "#base/manual-clock.ts";
+import { Sessions } from "#host/sessions/sessions.ts";
 import { FakeSpawner } from "#proc/fake-child.ts";
 import { chooseExpired, type Ended } from "./retention.ts";
-import { Sessions } from "./sessions.ts";
 import { openTestSessions } from "./testing/open-test-sessions.ts";
 
 const keep = { kept_ms: 1000, kept_count: 5, kept_bytes: 100 };

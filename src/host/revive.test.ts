@@ -4,8 +4,8 @@ import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { Fault } from "#contract/fault.ts";
 import type { EndReason } from "#contract/session-state.ts";
+import type { CreateRequest, ReviveRequest } from "#host/sessions/create-request.ts";
 import { waitFor } from "#test/harness/eventually.ts";
-import type { CreateRequest, ReviveRequest } from "./create-request.ts";
 import type { HostSession } from "./session/host-session.ts";
 import { FullDisk } from "./testing/full-disk.ts";
 import {

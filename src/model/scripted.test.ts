@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "#base/clock.ts";
 import { ManualClock } from "#base/manual-clock.ts";
+import { ModelChain } from "#model/chain/chain.ts";
 import { waitFor } from "#test/harness/eventually.ts";
-import { ModelChain } from "./chain.ts";
 import type { ModelMessage } from "./model.ts";
 import { parseScript } from "./script.ts";
 import { createEchoModel, createScriptedModel } from "./scripted.ts";

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readdirSync, readSync } from "node:fs";
 import { isErrno } from "#base/errno.ts";
-import { findByPs, readBootSession } from "#proc/darwin/ps.ts";
+import { findByPs, readBootSession } from "./ps.ts";
 
 /** Who a process is: a pid alone is reused, the three together never are. */
 export interface ProcessIdentity {

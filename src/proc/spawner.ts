@@ -1,10 +1,5 @@
 import type { Clock } from "#base/clock.ts";
-import { messageOf } from "#base/errno.ts";
-import { Fault } from "#contract/fault.ts";
-import type { Spawner } from "./child.ts";
-import type { Succession } from "./linux/succession.ts";
-import { ProcessTable } from "./process-table.ts";
-import { unsupportedOs, unsupportedSpawner } from "./unsupported.ts";
+import type { Child, ChildListener, HandedChild, Spawner } from "./child.ts";
 
 export interface SpawnerOptions {
   readonly clock: Clock;
@@ -29,36 +24,18 @@ export interface OpenSpawner extends Spawner, Disposable {
   readonly succession?: Succession;
 }
 
-/** The spawner of this platform. Where there is none, or it does not work, every spawn answers `unsupported_os`. */
-export async function openSpawner(options: SpawnerOptions): Promise<OpenSpawner> {
-  try {
-    return await openPlatformSpawner(options);
-  } catch (error) {
-    options.onError(error);
-    return unsupportedSpawner(
-      error instanceof Fault && error.code === "unsupported_os"
-        ? error
-        : unsupportedOs(`sessions cannot run here: ${messageOf(error)}`, error),
-    );
-  }
+export interface NextProgram {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Descriptors that it finds open, besides the standard ones. All others are closed by the kernel. */
+  readonly keep: readonly number[];
 }
 
-/** Throws `unsupported_os` where children could not be started; changes nothing. */
-export async function tryPlatform(): Promise<void> {
-  if (process.platform !== "linux") return;
-  const { openLibc } = await import("./linux/libc.ts");
-  const { selfTest } = await import("./linux/self-test.ts");
-  selfTest(openLibc());
-}
-
-async function openPlatformSpawner(options: SpawnerOptions): Promise<OpenSpawner> {
-  if (process.platform === "linux") {
-    const { openLinuxSpawner } = await import("./linux/open-spawner.ts");
-    return openLinuxSpawner(options, new ProcessTable());
-  }
-  if (process.platform === "darwin") {
-    const { openDarwinSpawner } = await import("./darwin/open-spawner.ts");
-    return await openDarwinSpawner(options);
-  }
-  throw unsupportedOs(`sessions do not run on ${process.platform}; Linux and macOS can`);
+/** Another program in the place of this one, in the same process, so that its children stay its children. */
+export interface Succession {
+  /** Does not return; throws when it could not be done, and then nothing has changed. */
+  replace(next: NextProgram): never;
+  /** Right after it: what it was given must not reach its own children. */
+  claim(descriptors: readonly number[]): void;
+  adopt(sessionId: string, handed: HandedChild, listener: ChildListener): Child;
 }

@@ -1,3 +1,4 @@
+import { dirname, join } from "node:path/posix";
 import { describe, expect, test } from "vitest";
 import { findImports, type Import, isTest, listFiles, packageOf, readFile } from "./sources.ts";
 
@@ -65,7 +66,11 @@ const testPackages = [
   "@modelcontextprotocol/client",
 ];
 
+/** Layers whose folders still import each other in circles. The list only shrinks. */
+const CIRCULAR: readonly string[] = [...["app", "cli", "client", "contract", "http", "web"]];
+
 const sources = listFiles("src/**/*.ts");
+const page = listFiles("web/**/*.{ts,tsx}");
 
 test("every source lies in a layer, at most two levels deep", () => {
   const isInPlace = (file: string) => {
@@ -87,6 +92,16 @@ test("a source imports only the packages that its layer wraps", () => {
     return isTest(file) && testPackages.includes(name);
   };
   expect(findWrong(sources, isWrapped)).toEqual([]);
+});
+
+test("folders of a layer do not import each other in circles", () => {
+  const rooms = findRooms([...sources, ...page].filter((file) => !isTest(file)));
+  const circular = [...rooms.keys()].filter((room) => reachable(rooms, room).has(room));
+  const isKnown = (room: string) => CIRCULAR.includes(layerOf(`${room}/`));
+  expect(circular.filter((room) => !isKnown(room))).toEqual([]);
+  expect(
+    CIRCULAR.filter((layer) => !circular.some((room) => layerOf(`${room}/`) === layer)),
+  ).toEqual([]);
 });
 
 test("nothing is imported by ../", () => {
@@ -136,6 +151,47 @@ function isAllowed(file: string, { from, lazy }: Import): boolean {
   return lazy && lazyLayers[layer]?.includes(target) === true;
 }
 
-function layerOf(file: string): string {
-  return file.split("/")[1] ?? "";
+/** Room → the other rooms of its layer that it imports. */
+function findRooms(files: readonly string[]): Map<string, Set<string>> {
+  const folders = new Set(files.map((file) => dirname(file)));
+  // A file beside a folder of its name is the folder's own: `operations.ts` belongs to `operations/`.
+  const roomOf = (file: string) => {
+    const named = file.replace(/\.tsx?$/, "");
+    return folders.has(named) ? named : dirname(file);
+  };
+  const rooms = new Map<string, Set<string>>();
+  for (const file of files) {
+    const room = roomOf(file);
+    const others = findImports(readFile(file))
+      .map(({ from }) => pathOf(file, from))
+      .filter((path) => path !== undefined)
+      .filter((path) => layerOf(path) === layerOf(file) && roomOf(path) !== room)
+      .map((path) => roomOf(path));
+    rooms.set(room, new Set([...(rooms.get(room) ?? []), ...others]));
+  }
+  return rooms;
+}
+
+/** From the root of the repository; undefined for a package. */
+function pathOf(file: string, from: string): string | undefined {
+  if (from.startsWith("./")) return join(dirname(file), from);
+  if (!from.startsWith("#")) return undefined;
+  return /^#(?:test|web|bench)\//.test(from) ? from.slice(1) : `src/${from.slice(1)}`;
+}
+
+function reachable(rooms: ReadonlyMap<string, ReadonlySet<string>>, from: string): Set<string> {
+  const seen = new Set<string>();
+  const next = [...(rooms.get(from) ?? [])];
+  for (let room = next.pop(); room !== undefined; room = next.pop()) {
+    if (seen.has(room)) continue;
+    seen.add(room);
+    next.push(...(rooms.get(room) ?? []));
+  }
+  return seen;
+}
+
+/** The folder below `src`, or `web`. */
+function layerOf(path: string): string {
+  const [top = "", folder = ""] = path.split("/");
+  return top === "web" ? top : folder;
 }

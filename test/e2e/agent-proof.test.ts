@@ -6,7 +6,7 @@ import { openRemoteBackend } from "#client/runtime.ts";
 import type { TranscriptMessage } from "#contract/agent/message.ts";
 import type { Runtime } from "#contract/agent/runtime.ts";
 import { locateDataDir } from "#host/data-dir.ts";
-import { findHost } from "#host/start-host.ts";
+import { findHost } from "#host/socket/start-host.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { type GatewayProcess, openGatewayProcess } from "#test/harness/gateway-process.ts";
 import { openTestHost } from "#test/harness/host.ts";

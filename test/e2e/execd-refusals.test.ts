@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { locateDataDir } from "#host/data-dir.ts";
-import { findHost } from "#host/start-host.ts";
+import { findHost } from "#host/socket/start-host.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { type ExecdDoor, openExecdDoor } from "#test/harness/gateway/execd.ts";
 import { openTestGateway, type TestGateway } from "#test/harness/gateway.ts";

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import type { SessionId } from "#contract/ids.ts";
 import { locateDataDir } from "#host/data-dir.ts";
-import { findHost } from "#host/start-host.ts";
+import { findHost } from "#host/socket/start-host.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTask, openTerminals, type Terminals } from "#test/harness/gateway/terminals.ts";
 import { type Door, openTestGateway } from "#test/harness/gateway.ts";

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { locateDataDir } from "#host/data-dir.ts";
-import { openHost } from "#host/start-host.ts";
+import { openHost } from "#host/socket/start-host.ts";
 import { callerEnvironment } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openGatewayProcess } from "#test/harness/gateway-process.ts";

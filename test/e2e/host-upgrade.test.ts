@@ -329,7 +329,7 @@ const BROKEN: readonly Broken[] = [
   ],
   [
     "does not know this hand-over",
-    [{ file: "src/host/upgrade/hand-over.ts", from: "= [HAND_OVER_VERSION]", to: "= [99]" }],
+    [{ file: "src/host/session/hand-over.ts", from: "= [HAND_OVER_VERSION]", to: "= [99]" }],
     "reins 9.9.9 cannot read a hand-over of version 1",
   ],
   [
@@ -341,7 +341,7 @@ const BROKEN: readonly Broken[] = [
     "fails once it has the place, which it gives back,",
     [
       {
-        file: "src/host/upgrade/hand-over.ts",
+        file: "src/host/session/hand-over.ts",
         from: "const parsed = HandOver.safeParse(content);",
         to: 'throw new Error("a mistake");',
       },

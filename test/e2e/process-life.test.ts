@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { locateDataDir } from "#host/data-dir.ts";
-import { findHost } from "#host/start-host.ts";
+import { findHost } from "#host/socket/start-host.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { type GatewayProcess, openGatewayProcess } from "#test/harness/gateway-process.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";

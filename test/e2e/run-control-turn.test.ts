@@ -1,10 +1,10 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openAgent } from "#agent/agent.ts";
 import { openEmbeddedBackend } from "#agent/embedded/embedded-backend.ts";
 import type { AgentPorts } from "#agent/ports.ts";
 import { AgentFold } from "#agent/state/agent-fold.ts";
+import { openAgent } from "#agent/worker/agent.ts";
 import { systemClock } from "#base/clock.ts";
 import { silentLogger } from "#base/logger.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";

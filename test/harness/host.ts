@@ -8,7 +8,7 @@ import type { Session } from "#contract/session.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { connectHost, type HostClient } from "#host/socket/client.ts";
 import type { HostCreate } from "#host/socket/methods.ts";
-import { joinHost } from "#host/start-host.ts";
+import { joinHost } from "#host/socket/start-host.ts";
 import type { LogChunk } from "#log/log-source.ts";
 import { createLocalHosts } from "#session/local-host.ts";
 import type { SessionHost, SessionHosts } from "#session/session-host.ts";

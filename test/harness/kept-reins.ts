@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 import { locateDataDir } from "#host/data-dir.ts";
-import { findHost } from "#host/start-host.ts";
+import { findHost } from "#host/socket/start-host.ts";
 import { type OwnReins, openOwnReins, type Reins, succeed, waitForNothing } from "./reins.ts";
 
 /** More than any test has. */

@@ -12,7 +12,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { createSessionOperations } from "#app/session.ts";
 import { locateDataDir } from "#host/data-dir.ts";
-import { findHost } from "#host/start-host.ts";
+import { findHost } from "#host/socket/start-host.ts";
 import { createLocalHosts } from "#session/local-host.ts";
 import { anyPlaces, createTestCaller } from "./caller.ts";
 import { waitFor } from "./eventually.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { type Agent, openAgent } from "#agent/agent.ts";
 import type { AgentPorts, Blobs } from "#agent/ports.ts";
 import { AgentFold } from "#agent/state/agent-fold.ts";
 import type { Inherited } from "#agent/turn/repair.ts";
+import { type Agent, openAgent } from "#agent/worker/agent.ts";
 import type { AgentSpec } from "#contract/agent/spec.ts";
 import { LOCAL_WORKSPACE, SessionId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";

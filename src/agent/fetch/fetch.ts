@@ -1,7 +1,7 @@
 import * as z from "zod";
+import { cutText, type DefinedTool, defineTool, reads } from "#agent/define-tool.ts";
 import type { ToolsetConfig } from "#agent/team/team.ts";
 import type { ToolContext, ToolOutcome } from "#agent/toolset.ts";
-import { cutText, type DefinedTool, defineTool, reads } from "#agent/toolsets/define-tool.ts";
 import type { Clock } from "#base/clock.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";

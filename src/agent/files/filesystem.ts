@@ -1,6 +1,6 @@
 import * as z from "zod";
+import { acts, type DefinedTool, defineTool, reads } from "#agent/define-tool.ts";
 import type { ToolsetConfig } from "#agent/team/team.ts";
-import { acts, type DefinedTool, defineTool, reads } from "#agent/toolsets/define-tool.ts";
 import { limits } from "#contract/limits.ts";
 import { editFile, writeFile } from "./change-file.ts";
 import { createFileScope, type FileScope } from "./file-scope.ts";

@@ -1,6 +1,6 @@
 import type { CallToolResult, ContentBlock, GetPromptResult } from "@modelcontextprotocol/client";
+import { cutText } from "#agent/define-tool.ts";
 import type { ToolOutcome } from "#agent/toolset.ts";
-import { cutText } from "#agent/toolsets/define-tool.ts";
 import { MessagePart } from "#contract/agent/message.ts";
 import { limits } from "#contract/limits.ts";
 

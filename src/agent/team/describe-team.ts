@@ -1,4 +1,3 @@
-import { findModelProblem } from "#agent/team-file/check-models.ts";
 import { findNearest } from "#agent/team-file/nearest-word.ts";
 import { askWhether } from "#agent/team-file/team-problem.ts";
 import type { TeamAgent } from "#contract/agent/events.ts";
@@ -8,6 +7,7 @@ import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { defined } from "#contract/values/defined.ts";
 import { addressNames, getSource, keyNames } from "#model/source.ts";
+import { findModelProblem } from "./check-models.ts";
 import type { AgentDefinition, Team } from "./team.ts";
 
 const EVERY_AGENT = "*";

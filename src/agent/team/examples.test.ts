@@ -5,8 +5,8 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import * as z from "zod";
 import type { Clock } from "#base/clock.ts";
+import { openModels } from "#model/chain/open-models.ts";
 import type { AssistantPart, Model, ModelMessage, ModelToolResult } from "#model/model.ts";
-import { openModels } from "#model/open-models.ts";
 import { keyNamesOf, modelReferences } from "./describe-team.ts";
 import { loadTeam } from "./load-team.ts";
 

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { checkTeam } from "#agent/team-file/check-team.ts";
 import { explainIssues } from "#agent/team-file/explain-issues.ts";
 import { TeamFile } from "#agent/team-file/team-file.ts";
 import { createTeamFault, type Finding } from "#agent/team-file/team-problem.ts";
 import { valueAt } from "#agent/team-file/team-schema.ts";
 import { parseYaml } from "#agent/team-file/yaml-source.ts";
+import { checkTeam } from "./check-team.ts";
 import { createTeam } from "./create-team.ts";
 import type { Team } from "./team.ts";
 

@@ -1,7 +1,7 @@
+import { type DefinedTool, failed } from "#agent/define-tool.ts";
 import type { ToolsetConfig } from "#agent/team/team.ts";
 import type { Toolset, ToolsetState } from "#agent/toolset.ts";
 import type { SkillCard } from "#contract/agent/views.ts";
-import { type DefinedTool, failed } from "./define-tool.ts";
 
 type Named = Pick<ToolsetConfig, "name" | "tools" | "instruction">;
 

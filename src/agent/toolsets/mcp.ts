@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { failed, interrupted } from "#agent/define-tool.ts";
 import { describeResult } from "#agent/mcp/describe-result.ts";
 import { Lifecycle } from "#agent/mcp/lifecycle.ts";
 import type { McpConfig, McpDeps } from "#agent/mcp/server.ts";
@@ -7,7 +8,6 @@ import { messageOf } from "#base/errno.ts";
 import type { PromptCard } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
-import { failed, interrupted } from "./define-tool.ts";
 
 /** For all that has to happen before a server has said which prompts it has. */
 const PROMPTS_MS = 60_000;

@@ -1,9 +1,9 @@
 import * as z from "zod";
+import { acts, adds, defineTool, failed, reads } from "#agent/define-tool.ts";
 import type { ToolsetConfig } from "#agent/team/team.ts";
 import type { Toolset } from "#agent/toolset.ts";
 import { type Memory, type MemoryStore, MemoryText } from "#contract/agent/memory.ts";
 import { limits } from "#contract/limits.ts";
-import { acts, adds, defineTool, failed, reads } from "./define-tool.ts";
 import { createFixedToolset } from "./fixed-toolset.ts";
 
 const SHOWN = 20;

@@ -1,11 +1,11 @@
 import * as z from "zod";
+import { cutText, type DefinedTool, defineTool, failed, reads } from "#agent/define-tool.ts";
 import { createFileScope } from "#agent/files/file-scope.ts";
 import { findPaths } from "#agent/files/find-files.ts";
 import { readFile } from "#agent/files/read-file.ts";
 import type { ToolContext, ToolOutcome, Toolset } from "#agent/toolset.ts";
 import type { SkillCard } from "#contract/agent/views.ts";
 import { limits } from "#contract/limits.ts";
-import { cutText, type DefinedTool, defineTool, failed, reads } from "./define-tool.ts";
 import { createFixedToolset } from "./fixed-toolset.ts";
 import { findSkills, SKILL_FILE, type SkillSearch } from "./skills.ts";
 

@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { type DefinedTool, defineTool, failed, interrupted } from "#agent/define-tool.ts";
 import type { ToolsetConfig } from "#agent/team/team.ts";
 import type { ToolContext, ToolOutcome, Toolset } from "#agent/toolset.ts";
 import type { Clock } from "#base/clock.ts";
@@ -9,7 +10,6 @@ import { describeDuration } from "#contract/tools/parse-duration.ts";
 import { sayProcess } from "#contract/tools/process-text.ts";
 import { processTools } from "#contract/tools/process-tools.ts";
 import type { ToolInput, Tools } from "#contract/tools/tools.ts";
-import { type DefinedTool, defineTool, failed, interrupted } from "./define-tool.ts";
 import { createFixedToolset } from "./fixed-toolset.ts";
 import { sayProcesses } from "./tool-text.ts";
 

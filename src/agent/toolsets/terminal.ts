@@ -1,9 +1,9 @@
+import { failed, interrupted } from "#agent/define-tool.ts";
 import type { ToolsetConfig } from "#agent/team/team.ts";
 import type { ToolContext, ToolOutcome, Toolset } from "#agent/toolset.ts";
 import { SessionId } from "#contract/ids.ts";
 import { terminalTools } from "#contract/tools/terminal-tools.ts";
 import type { ToolInput, Tools } from "#contract/tools/tools.ts";
-import { failed, interrupted } from "./define-tool.ts";
 import { createFixedToolset } from "./fixed-toolset.ts";
 import { fromSpec } from "./shell.ts";
 import { sayState, sayTerminal } from "./tool-text.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod";
+import { defineTool, reads } from "#agent/define-tool.ts";
 import type { ToolsetConfig } from "#agent/team/team.ts";
 import type { Toolset } from "#agent/toolset.ts";
 import { limits } from "#contract/limits.ts";
-import { defineTool, reads } from "./define-tool.ts";
 import { createFixedToolset } from "./fixed-toolset.ts";
 
 /** Room to think in between: what is written here stays in the conversation and does nothing. */

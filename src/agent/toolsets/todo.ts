@@ -1,8 +1,8 @@
 import * as z from "zod";
+import { defineTool, reads } from "#agent/define-tool.ts";
 import type { ToolsetConfig } from "#agent/team/team.ts";
 import type { ToolOutcome, Toolset } from "#agent/toolset.ts";
 import type { Logger } from "#base/logger.ts";
-import { defineTool, reads } from "./define-tool.ts";
 import { createFixedToolset } from "./fixed-toolset.ts";
 
 const TODOS = 100;

@@ -1,8 +1,8 @@
 import * as z from "zod";
+import { defineTool, failed, reads } from "#agent/define-tool.ts";
 import type { ToolsetConfig } from "#agent/team/team.ts";
 import type { Answer, Question, ToolOutcome, Toolset } from "#agent/toolset.ts";
 import { limits } from "#contract/limits.ts";
-import { defineTool, failed, reads } from "./define-tool.ts";
 import { createFixedToolset } from "./fixed-toolset.ts";
 import { FlatSchema, findMismatch } from "./flat-schema.ts";
 

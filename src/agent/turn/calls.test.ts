@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
+import { acts, defineTool } from "#agent/define-tool.ts";
 import { Conversation } from "#agent/state/conversation.ts";
 import { Toolbox } from "#agent/toolbox.ts";
-import { acts, defineTool } from "#agent/toolsets/define-tool.ts";
 import { createFixedToolset } from "#agent/toolsets/fixed-toolset.ts";
 import { silentLogger } from "#base/logger.ts";
 import { ManualClock } from "#base/manual-clock.ts";

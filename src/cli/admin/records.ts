@@ -6,7 +6,7 @@ import { createWorkspaceOperations, type WorkspaceOperations } from "#app/worksp
 import { systemClock } from "#base/clock.ts";
 import { describeCaller, findDataDir, ownCommand } from "#cli/context.ts";
 import { openDataDir } from "#host/data-dir.ts";
-import { openHost } from "#host/start-host.ts";
+import { openHost } from "#host/socket/start-host.ts";
 import { openLocalHosts } from "#session/local-host.ts";
 
 /** A command's way to what the server keeps: no server, the store's file itself. One that runs sees every change. */

@@ -1,6 +1,6 @@
 import { countSessions } from "#cli/printable.ts";
 import { locateDataDir } from "#host/data-dir.ts";
-import { findHost } from "#host/start-host.ts";
+import { findHost } from "#host/socket/start-host.ts";
 
 export interface StopOptions {
   /** Ends what runs without a question. */

@@ -3,7 +3,7 @@ import { parseOptions, refuseWords } from "#cli/options.ts";
 import { version } from "#cli/version.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
-import { guardMemory } from "#proc/guard-memory.ts";
+import { guardMemory } from "#proc/platform/guard-memory.ts";
 
 /** A worker: started by the host, for one life of an agent session. */
 export async function run(argv: readonly string[]): Promise<number> {

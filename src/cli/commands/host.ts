@@ -5,9 +5,9 @@ import { countSessions } from "#cli/printable.ts";
 import { version } from "#cli/version.ts";
 import { Fault } from "#contract/fault.ts";
 import { locateDataDir } from "#host/data-dir.ts";
-import { findHost } from "#host/start-host.ts";
+import { findHost } from "#host/socket/start-host.ts";
 import { withoutMarks } from "#proc/environment.ts";
-import { takeEnvironment } from "#proc/guard-memory.ts";
+import { takeEnvironment } from "#proc/platform/guard-memory.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseOptions(argv, {

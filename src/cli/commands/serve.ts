@@ -6,7 +6,7 @@ import { parseOptions, refuseWords } from "#cli/options.ts";
 import { takeStdout } from "#cli/proto/take-stdout.ts";
 import { version } from "#cli/version.ts";
 import { Fault } from "#contract/fault.ts";
-import { guardMemory, takeEnvironment } from "#proc/guard-memory.ts";
+import { guardMemory, takeEnvironment } from "#proc/platform/guard-memory.ts";
 
 /** Serves until it is told to stop; the sessions go on without it. */
 export async function run(argv: readonly string[]): Promise<number> {

@@ -2,7 +2,7 @@ import { createConnection } from "node:net";
 import { messageOf } from "#base/errno.ts";
 import type { HostClient } from "#host/socket/client.ts";
 import type { HostHealth } from "#host/socket/methods.ts";
-import { findHost, openHost } from "#host/start-host.ts";
+import { findHost, openHost } from "#host/socket/start-host.ts";
 import { type Finding, failed, fine, note } from "./finding.ts";
 import type { World } from "./world.ts";
 

@@ -4,7 +4,8 @@ import { describeCaller, findDataDir, ownCommand } from "#cli/context.ts";
 import { version } from "#cli/version.ts";
 import { freeDiskBytes } from "#host/capacity.ts";
 import { type DataDir, locateDataDir } from "#host/data-dir.ts";
-import { type OpenSpawner, openSpawner } from "#proc/spawner.ts";
+import { openSpawner } from "#proc/platform/open-spawner.ts";
+import type { OpenSpawner } from "#proc/spawner.ts";
 
 /** The machine as the checks see it: a port, so that each of them can be made to fail. */
 export interface World {

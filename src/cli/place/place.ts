@@ -2,7 +2,7 @@ import type { LocalDoor } from "#app/local-door.ts";
 import { describeCaller, findDataDir, ownCommand } from "#cli/context.ts";
 import type { Client } from "#client/client.ts";
 import type { Runtime, RuntimeBackend } from "#contract/agent/runtime.ts";
-import { guardMemory } from "#proc/guard-memory.ts";
+import { guardMemory } from "#proc/platform/guard-memory.ts";
 import { openRemoteClient, type RemoteOptions } from "./remote.ts";
 import { findTaskPlaces } from "./task-places.ts";
 

@@ -39,7 +39,7 @@ function isUnwritable({ code, details }: Fault): boolean {
 }
 
 async function openFiles(dataDir: string): Promise<ReadingPlace> {
-  const { readSessions } = await import("#host/read-sessions.ts");
+  const { readSessions } = await import("#host/sessions/read-sessions.ts");
   const { openStoppedSession } = await import("#session/shared-sessions.ts");
   const { sessions } = locateDataDir(dataDir);
   const all = readSessions(sessions);

@@ -58,7 +58,7 @@ const Compacted = z.strictObject({
 /**
  * The operations that the worker of an agent session carries out. `worker` is the name of the request on the worker's
  * stdin; everything between the route and the worker follows from the row. To add a request: a row here, a handler in
- * `src/agent/agent.ts`, a test.
+ * `src/agent/worker/agent.ts`, a test.
  */
 export const agentRequests = {
   "agent.send": {

@@ -8,7 +8,7 @@ import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
 import { readTls } from "#daemon/gateway.ts";
 import { type DataDir, openDataDir } from "#host/data-dir.ts";
-import { findHost } from "#host/start-host.ts";
+import { findHost } from "#host/socket/start-host.ts";
 import { openHttpServer } from "#http/server.ts";
 import { withoutMarks } from "#proc/environment.ts";
 import { identify, isAlive } from "#proc/identity.ts";

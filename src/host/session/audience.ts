@@ -2,8 +2,8 @@ import type { Clock } from "#base/clock.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Controller } from "#contract/session.ts";
-import type { HandedAudience } from "#host/upgrade/hand-over.ts";
 import { Control, type ControlChange } from "./control.ts";
+import type { HandedAudience } from "./hand-over.ts";
 
 export type Role = "viewer" | "controller";
 

@@ -5,10 +5,10 @@ import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { EndReason } from "#contract/session-state.ts";
 import { BoundedMap } from "#contract/values/bounded-map.ts";
-import type { HandedLife } from "#host/upgrade/hand-over.ts";
 import type { Child, ChildListener, ChildSpec, Spawner } from "#proc/child.ts";
 import { AgentLines } from "./agent-lines.ts";
 import { IdleTimer } from "./deadlines.ts";
+import type { HandedLife } from "./hand-over.ts";
 import type { Journal } from "./journal.ts";
 import type { RecordKeeper } from "./record-keeper.ts";
 

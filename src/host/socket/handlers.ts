@@ -2,7 +2,7 @@ import { Fault } from "#contract/fault.ts";
 import { findSignal, signalNames } from "#contract/signals.ts";
 import type { Role } from "#host/session/audience.ts";
 import type { HostSession } from "#host/session/host-session.ts";
-import type { Sessions } from "#host/sessions.ts";
+import type { Sessions } from "#host/sessions/sessions.ts";
 import { listSessions } from "./list-sessions.ts";
 import type { HostHealth, HostMethod, HostMethods } from "./methods.ts";
 import type { Notifier } from "./notifier.ts";

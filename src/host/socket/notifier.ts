@@ -1,8 +1,8 @@
 import type { RemovalReason } from "#contract/session-state.ts";
+import type { HandedConnection } from "#host/session/hand-over.ts";
 import type { HostSession } from "#host/session/host-session.ts";
 import type { Printed } from "#host/session/session-logs.ts";
-import type { Sessions } from "#host/sessions.ts";
-import type { HandedConnection } from "#host/upgrade/hand-over.ts";
+import type { Sessions } from "#host/sessions/sessions.ts";
 import { encodeJson, encodeOutput, encodeTail } from "./frames.ts";
 import type { HostPush } from "./methods.ts";
 

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { limits } from "#contract/limits.ts";
 import { SessionKind, SystemText, TerminalSize, Title } from "#contract/session.ts";
-import { CreateRequest, ReviveRequest } from "#host/create-request.ts";
 import { Labels } from "#host/session/session-record.ts";
+import { CreateRequest, ReviveRequest } from "#host/sessions/create-request.ts";
 import type { HostMethod } from "./methods.ts";
 
 const session_id = z.string().max(limits.label_chars);

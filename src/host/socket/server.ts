@@ -3,7 +3,7 @@ import { chmodSync, rmSync } from "node:fs";
 import { createServer, type Server, Socket } from "node:net";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
-import type { HandedConnection, HandedServer } from "#host/upgrade/hand-over.ts";
+import type { HandedConnection, HandedServer } from "#host/session/hand-over.ts";
 import { Connection, type ConnectionDeps } from "./connection.ts";
 import { descriptorOf } from "./descriptor-of.ts";
 import type { HostUpgrade } from "./methods.ts";

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import * as z from "zod";
 import { silentLogger } from "#base/logger.ts";
 import { ManualClock } from "#base/manual-clock.ts";
-import type { CreateRequest } from "#host/create-request.ts";
+import { HandedSession } from "#host/session/hand-over.ts";
 import type { HostSession } from "#host/session/host-session.ts";
-import { Sessions, type SessionsDeps } from "#host/sessions.ts";
-import { HandedSession } from "#host/upgrade/hand-over.ts";
+import type { CreateRequest } from "#host/sessions/create-request.ts";
+import { Sessions, type SessionsDeps } from "#host/sessions/sessions.ts";
 import { openLogFiles } from "#log/log-files.ts";
 import { type FakeChild, FakeSpawner } from "#proc/fake-child.ts";
 

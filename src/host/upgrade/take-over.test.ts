@@ -5,8 +5,13 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openDataDir } from "#host/data-dir.ts";
 import { openLock } from "#host/lock.ts";
+import {
+  findHandOver,
+  type HandOver,
+  parseHandOver,
+  writeHandOver,
+} from "#host/session/hand-over.ts";
 import { identify, type ProcessIdentity } from "#proc/identity.ts";
-import { findHandOver, type HandOver, parseHandOver, writeHandOver } from "./hand-over.ts";
 import { openLockAndHandOver } from "./take-over.ts";
 
 function openTestDir() {

@@ -2,9 +2,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Fault } from "#contract/fault.ts";
 import type { DataDir } from "#host/data-dir.ts";
 import { openLock } from "#host/lock.ts";
+import { findHandOver, type HandOver, type Head, removeHandOver } from "#host/session/hand-over.ts";
 import { identify, isAlive } from "#proc/identity.ts";
 import type { Inherited } from "#proc/spawner.ts";
-import { findHandOver, type HandOver, type Head, removeHandOver } from "./hand-over.ts";
 
 /** What lies in the data directory for this very process. */
 export interface Handed {

@@ -2,11 +2,6 @@ import type { Clock } from "#base/clock.ts";
 import { messageOf } from "#base/errno.ts";
 import type { Logger } from "#base/logger.ts";
 import { Fault } from "#contract/fault.ts";
-import type { Sessions } from "#host/sessions.ts";
-import type { HostServer } from "#host/socket/server.ts";
-import { identify } from "#proc/identity.ts";
-import type { OpenSpawner } from "#proc/spawner.ts";
-import { checkProgram } from "./check-program.ts";
 import {
   HAND_OVER_VERSION,
   type HandedServer,
@@ -14,7 +9,12 @@ import {
   type HandOver,
   removeHandOver,
   writeHandOver,
-} from "./hand-over.ts";
+} from "#host/session/hand-over.ts";
+import type { Sessions } from "#host/sessions/sessions.ts";
+import type { HostServer } from "#host/socket/server.ts";
+import { identify } from "#proc/identity.ts";
+import type { OpenSpawner } from "#proc/spawner.ts";
+import { checkProgram } from "./check-program.ts";
 
 export interface UpgradeDeps {
   readonly clock: Clock;

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { Fault } from "#contract/fault.ts";
 import { DATA_FORMAT } from "#host/data-dir.ts";
+import { HAND_OVER_VERSION, READ_VERSIONS } from "#host/session/hand-over.ts";
 import { RECORD_VERSION } from "#host/session/session-record.ts";
 import { INDEX_VERSION } from "#log/index-format.ts";
-import { HAND_OVER_VERSION, READ_VERSIONS } from "./hand-over.ts";
 
 /** What a program says of itself before it is let into the host's place; fields are only ever added. */
 export const ProgramVersions = z.object({

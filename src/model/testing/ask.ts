@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "#base/clock.ts";
+import { type OpenModelsDeps, openModels } from "#model/chain/open-models.ts";
 import type { ModelConfig } from "#model/config.ts";
 import type { Model, ModelChunk, ModelRequest } from "#model/model.ts";
-import { type OpenModelsDeps, openModels } from "#model/open-models.ts";
 import type { Dialect } from "./dialect.ts";
 import { keys } from "./dialects.ts";
 import type { ProviderServer } from "./provider-server.ts";

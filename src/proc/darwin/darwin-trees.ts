@@ -5,10 +5,10 @@ import type { Survivor } from "#contract/session-state.ts";
 import type { ChildSpec, Leftover } from "#proc/child.ts";
 import type { ProcessIdentity, ProcessStat } from "#proc/identity.ts";
 import { ProcessTable, type Snapshot } from "#proc/process-table.ts";
+import { findUser, readBootSession, takePsSnapshot } from "#proc/ps.ts";
 import { findTree, type TreeMarks } from "#proc/tree.ts";
 import { TreeEnder } from "#proc/tree-ender.ts";
 import { TreeHandle } from "#proc/tree-handle.ts";
-import { findUser, readBootSession, takePsSnapshot } from "./ps.ts";
 
 export interface DarwinTreesDeps {
   readonly clock: Clock;

@@ -1,12 +1,12 @@
 import type { Child, ChildListener, ChildSpec } from "#proc/child.ts";
 import { checkSpec, resolveExecutable } from "#proc/executable.ts";
 import { ProcessChild } from "#proc/process-child.ts";
+import { findByPs, readBootSession } from "#proc/ps.ts";
 import type { OpenSpawner, SpawnerOptions } from "#proc/spawner.ts";
 import { unsupportedOs } from "#proc/unsupported.ts";
 import { DarwinTrees } from "./darwin-trees.ts";
 import { startPipes } from "./open-pipes.ts";
 import { type NodePty, startTerminal } from "./open-terminal.ts";
-import { findByPs, readBootSession } from "./ps.ts";
 
 /**
  * macOS behind the same port: PTYs by node-pty, pipes by Node, trees by `ps`. What is weaker than on Linux is said

@@ -7,8 +7,8 @@ import { isErrno } from "#base/errno.ts";
 import type { ChildSpec, ExitStatus, TerminalSize } from "#proc/child.ts";
 import { InputQueue, type WriteResult } from "#proc/input-queue.ts";
 import type { Wiring } from "#proc/process-child.ts";
+import { findForegroundGroup } from "#proc/ps.ts";
 import { withUmask } from "#proc/umask.ts";
-import { findForegroundGroup } from "./ps.ts";
 
 export type NodePty = Pick<typeof import("@lydell/node-pty"), "spawn">;
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { systemClock } from "#base/clock.ts";
 import { openChildren } from "#proc/fixtures/open-children.ts";
 import { Recorder } from "#proc/fixtures/recorder.ts";
-import { openSpawner } from "#proc/spawner.ts";
+import { openSpawner } from "#proc/platform/open-spawner.ts";
 
 const O_CLOEXEC = 0o2000000;
 

@@ -3,6 +3,7 @@ import type { Cgroups } from "#proc/cgroup/cgroup.ts";
 import type { Child, ChildListener, HandedChild, HandedWiring } from "#proc/child.ts";
 import { ProcessChild, type Wiring } from "#proc/process-child.ts";
 import type { ProcessTable } from "#proc/process-table.ts";
+import type { Succession } from "#proc/spawner.ts";
 import type { TreeEnder } from "#proc/tree-ender.ts";
 import type { Adopted } from "./adopted.ts";
 import { errnoError, type Libc } from "./libc.ts";
@@ -21,22 +22,6 @@ export interface SuccessionDeps {
   readonly cgroups: Cgroups | undefined;
   readonly adopted: Adopted | undefined;
   readonly onError: (error: unknown) => void;
-}
-
-export interface NextProgram {
-  readonly argv: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  /** Descriptors that it finds open, besides the standard ones. All others are closed by the kernel. */
-  readonly keep: readonly number[];
-}
-
-/** Another program in the place of this one, in the same process, so that its children stay its children. */
-export interface Succession {
-  /** Does not return; throws when it could not be done, and then nothing has changed. */
-  replace(next: NextProgram): never;
-  /** Right after it: what it was given must not reach its own children. */
-  claim(descriptors: readonly number[]): void;
-  adopt(sessionId: string, handed: HandedChild, listener: ChildListener): Child;
 }
 
 const STANDARD = [0, 1, 2];

@@ -8,7 +8,7 @@ import { openHost } from "./start-host.ts";
 /** In a process of its own, which holds every descriptor but a few. */
 const PROGRAM = `
   import { closeSync, openSync } from "node:fs";
-  import { openHost } from "#host/start-host.ts";
+  import { openHost } from "#host/socket/start-host.ts";
   const options = { dataDir: process.argv[1], command: ["false"], env: {} };
   // Everything is loaded, and the data directory made.
   await openHost(options).catch(() => undefined);

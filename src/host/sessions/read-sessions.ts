@@ -4,9 +4,9 @@ import { isErrno } from "#base/errno.ts";
 import { isLive } from "#contract/ended.ts";
 import { SessionId } from "#contract/ids.ts";
 import type { Session } from "#contract/session.ts";
-import { readRecord, type SessionRecord } from "./session/session-record.ts";
-import { describeSession } from "./session/session-view.ts";
-import { transition } from "./session/transition.ts";
+import { readRecord, type SessionRecord } from "#host/session/session-record.ts";
+import { describeSession } from "#host/session/session-view.ts";
+import { transition } from "#host/session/transition.ts";
 
 /** The sessions as their records tell, the newest first, for a directory that no host can serve. Writes nothing. */
 export function readSessions(folder: string): Session[] {

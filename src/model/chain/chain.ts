@@ -1,8 +1,8 @@
 import type { Clock } from "#base/clock.ts";
 import { pause } from "#base/pause.ts";
 import { Fault } from "#contract/fault.ts";
-import { findModelFailure, type ModelFailure } from "./failure.ts";
-import type { Model, ModelChunk, ModelRequest } from "./model.ts";
+import { findModelFailure, type ModelFailure } from "#model/failure.ts";
+import type { Model, ModelChunk, ModelRequest } from "#model/model.ts";
 
 /*
  * One answer by the first model that can give it:

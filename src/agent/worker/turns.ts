@@ -1,3 +1,9 @@
+import { expandCommand } from "#agent/team/commands.ts";
+import { modelOf } from "#agent/team/describe-team.ts";
+import { refuseCalls } from "#agent/turn/calls.ts";
+import type { MessageQueue } from "#agent/turn/message-queue.ts";
+import type { Actor, Cast, Stage, TurnEnd } from "#agent/turn/stage.ts";
+import { type Inbox, runTurn } from "#agent/turn/turn.ts";
 import { randomId } from "#base/random-id.ts";
 import type { AgentEventOf, QueuedMessage } from "#contract/agent/events.ts";
 import type { AgentSpec, ModelOverrides } from "#contract/agent/spec.ts";
@@ -6,12 +12,6 @@ import { limits } from "#contract/limits.ts";
 import { defined } from "#contract/values/defined.ts";
 import type { Casting } from "./casting.ts";
 import type { FreshMessage } from "./sent-messages.ts";
-import { expandCommand } from "./team/commands.ts";
-import { modelOf } from "./team/describe-team.ts";
-import { refuseCalls } from "./turn/calls.ts";
-import type { MessageQueue } from "./turn/message-queue.ts";
-import type { Actor, Cast, Stage, TurnEnd } from "./turn/stage.ts";
-import { type Inbox, runTurn } from "./turn/turn.ts";
 
 export interface TurnsDeps {
   readonly stage: Stage;

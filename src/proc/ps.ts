@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
-import type { ProcessStat } from "#proc/identity.ts";
-import type { Snapshot } from "#proc/process-table.ts";
+import type { ProcessStat } from "./identity.ts";
+import type { Snapshot } from "./process-table.ts";
 
 /**
  * Processes as `ps` tells them, where there is no /proc. Start times are whole seconds, and nothing can be read of

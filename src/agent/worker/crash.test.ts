@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { AgentPorts } from "#agent/ports.ts";
+import { AgentFold } from "#agent/state/agent-fold.ts";
 import { systemClock } from "#base/clock.ts";
 import { silentLogger } from "#base/logger.ts";
 import type { AgentEvent } from "#contract/agent/events.ts";
@@ -8,8 +10,6 @@ import type { SessionEvent } from "#contract/events.ts";
 import { Fault } from "#contract/fault.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { type Agent, openAgent } from "./agent.ts";
-import type { AgentPorts } from "./ports.ts";
-import { AgentFold } from "./state/agent-fold.ts";
 
 /** A worker that dies after any event that it writes, and the lives that follow it. */
 

@@ -1,4 +1,18 @@
 import { readFileSync } from "node:fs";
+import type { AgentPorts } from "#agent/ports.ts";
+import type { AgentFold } from "#agent/state/agent-fold.ts";
+import { applyOverrides, describeAgent, modelOf } from "#agent/team/describe-team.ts";
+import { loadTeam } from "#agent/team/load-team.ts";
+import type { Team } from "#agent/team/team.ts";
+import { Background } from "#agent/turn/background.ts";
+import { Budget } from "#agent/turn/budget.ts";
+import { compact } from "#agent/turn/compaction.ts";
+import { MessageQueue } from "#agent/turn/message-queue.ts";
+import { PermissionBook } from "#agent/turn/permission-book.ts";
+import { Questions } from "#agent/turn/questions.ts";
+import { copyHistory, type Inherited, repairCut } from "#agent/turn/repair.ts";
+import type { Actor, Emit, Stage } from "#agent/turn/stage.ts";
+import { runTurn } from "#agent/turn/turn.ts";
 import type { AgentEvent, AgentEventBody } from "#contract/agent/events.ts";
 import type { AgentSpec, RunLimits } from "#contract/agent/spec.ts";
 import { Fault } from "#contract/fault.ts";
@@ -8,25 +22,11 @@ import type {
   WorkerRequestType,
 } from "#contract/operations/worker-requests.ts";
 import { defined } from "#contract/values/defined.ts";
-import { openModels } from "#model/open-models.ts";
+import { openModels } from "#model/chain/open-models.ts";
 import { Casting, getDefinition } from "./casting.ts";
 import { createTurnHooks } from "./create-hooks.ts";
 import { describeModels, describeTools } from "./describe-agent.ts";
-import type { AgentPorts } from "./ports.ts";
 import { chooseFresh, toQueued } from "./sent-messages.ts";
-import type { AgentFold } from "./state/agent-fold.ts";
-import { applyOverrides, describeAgent, modelOf } from "./team/describe-team.ts";
-import { loadTeam } from "./team/load-team.ts";
-import type { Team } from "./team/team.ts";
-import { Background } from "./turn/background.ts";
-import { Budget } from "./turn/budget.ts";
-import { compact } from "./turn/compaction.ts";
-import { MessageQueue } from "./turn/message-queue.ts";
-import { PermissionBook } from "./turn/permission-book.ts";
-import { Questions } from "./turn/questions.ts";
-import { copyHistory, type Inherited, repairCut } from "./turn/repair.ts";
-import type { Actor, Emit, Stage } from "./turn/stage.ts";
-import { runTurn } from "./turn/turn.ts";
 import { Turns } from "./turns.ts";
 
 export interface AgentStart {

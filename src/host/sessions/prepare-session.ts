@@ -5,11 +5,11 @@ import { Fault } from "#contract/fault.ts";
 import { LOCAL_WORKSPACE } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
+import { type Launch, planLaunch, writeScript } from "#host/launch.ts";
 import { RECORD_FILE, RECORD_VERSION, type SessionRecord } from "#host/session/session-record.ts";
 import type { ChildSpec } from "#proc/child.ts";
 import { buildEnvironment } from "#proc/environment.ts";
 import type { CreateRequest, ReviveRequest } from "./create-request.ts";
-import { type Launch, planLaunch, writeScript } from "./launch.ts";
 
 const DEFAULT_COLS = 80;
 const DEFAULT_ROWS = 24;

@@ -2,13 +2,13 @@ import { resolve } from "node:path";
 import type { Clock } from "#base/clock.ts";
 import { Fault } from "#contract/fault.ts";
 import { BoundedMap } from "#contract/values/bounded-map.ts";
+import { findModelFailure } from "#model/failure.ts";
+import type { Model, ModelChoice, ModelChunk, ModelRequest, Models } from "#model/model.ts";
+import { parseScript, type Script } from "#model/script.ts";
+import { createEchoModel, createScriptedModel } from "#model/scripted.ts";
+import { createSdkModel } from "#model/sdk/sdk-model.ts";
+import { getBaseUrl, getKey, getSource, type ModelFiles, type ModelSource } from "#model/source.ts";
 import { ModelChain } from "./chain.ts";
-import { findModelFailure } from "./failure.ts";
-import type { Model, ModelChoice, ModelChunk, ModelRequest, Models } from "./model.ts";
-import { parseScript, type Script } from "./script.ts";
-import { createEchoModel, createScriptedModel } from "./scripted.ts";
-import { createSdkModel } from "./sdk/sdk-model.ts";
-import { getBaseUrl, getKey, getSource, type ModelFiles, type ModelSource } from "./source.ts";
 
 /** Chains are kept because they remember failures; beyond this number the oldest is dropped. */
 const CHAINS_KEPT = 200;

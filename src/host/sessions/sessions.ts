@@ -8,12 +8,13 @@ import { Fault } from "#contract/fault.ts";
 import { SessionId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
 import type { EndReason, RemovalReason } from "#contract/session-state.ts";
+import { checkFreeDescriptors, checkFreeDisk } from "#host/capacity.ts";
+import { chooseExpired, type RetentionLimits } from "#host/retention.ts";
+import type { HandedSession } from "#host/session/hand-over.ts";
 import { HostSession } from "#host/session/host-session.ts";
 import type { SessionRecord } from "#host/session/session-record.ts";
-import type { HandedSession } from "#host/upgrade/hand-over.ts";
 import type { LogIo } from "#log/log-io.ts";
 import type { Spawner } from "#proc/child.ts";
-import { checkFreeDescriptors, checkFreeDisk } from "./capacity.ts";
 import type { CreateRequest, ReviveRequest } from "./create-request.ts";
 import {
   asDiskFault,
@@ -23,7 +24,6 @@ import {
   removeDir,
 } from "./prepare-session.ts";
 import { leftoverOf, recoverSessions } from "./recovery.ts";
-import { chooseExpired, type RetentionLimits } from "./retention.ts";
 
 export interface SessionsDeps {
   readonly folder: string;

@@ -1,10 +1,10 @@
+import { createHooks, type HookRunner } from "#agent/hooks/hooks.ts";
+import { createRunCommand } from "#agent/hooks/run-command.ts";
+import type { AgentPorts } from "#agent/ports.ts";
+import type { AgentDefinition, Team } from "#agent/team/team.ts";
 import type { HookedCall, HookedInput, TurnHooks } from "#agent/turn/hooks.ts";
 import type { Emit } from "#agent/turn/stage.ts";
 import { isObject } from "#contract/values/is-object.ts";
-import { createHooks, type HookRunner } from "./hooks/hooks.ts";
-import { createRunCommand } from "./hooks/run-command.ts";
-import type { AgentPorts } from "./ports.ts";
-import type { AgentDefinition, Team } from "./team/team.ts";
 
 export interface TurnHooksDeps {
   readonly ports: AgentPorts;

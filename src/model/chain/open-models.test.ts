@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
+import type { ModelConfig } from "#model/config.ts";
+import { keyNames } from "#model/source.ts";
+import { ask, openTestModels } from "#model/testing/ask.ts";
+import { getDialect } from "#model/testing/dialects.ts";
+import { openProviderServer } from "#model/testing/provider-server.ts";
 import { waitFor } from "#test/harness/eventually.ts";
-import type { ModelConfig } from "./config.ts";
-import { keyNames } from "./source.ts";
-import { ask, openTestModels } from "./testing/ask.ts";
-import { getDialect } from "./testing/dialects.ts";
-import { openProviderServer } from "./testing/provider-server.ts";
 
 afterEach(() => void vi.unstubAllEnvs());
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { completeSpec, openChildren } from "./fixtures/open-children.ts";
-import { Recorder } from "./fixtures/recorder.ts";
-import { unsupportedOs, unsupportedSpawner } from "./unsupported.ts";
+import { completeSpec, openChildren } from "#proc/fixtures/open-children.ts";
+import { Recorder } from "#proc/fixtures/recorder.ts";
+import { unsupportedOs, unsupportedSpawner } from "#proc/unsupported.ts";
 
 describe("the spawner of this platform", () => {
   test("runs a program", async () => {

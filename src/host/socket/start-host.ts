@@ -3,10 +3,10 @@ import { closeSync, openSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { findSpawnRefusal } from "#base/spawn-refusal.ts";
 import { asFault, Fault, type FaultBody, fromFaultBody } from "#contract/fault.ts";
+import { type DataDir, openDataDir, unusable } from "#host/data-dir.ts";
+import { isHandingOver } from "#host/hand-over-file.ts";
 import { allowedForHost } from "#proc/environment.ts";
-import { type DataDir, openDataDir, unusable } from "./data-dir.ts";
-import { connectHost, type HostClient } from "./socket/client.ts";
-import { isHandingOver } from "./upgrade/hand-over-file.ts";
+import { connectHost, type HostClient } from "./client.ts";
 
 export interface StartOptions {
   readonly dataDir: string;

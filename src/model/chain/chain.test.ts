@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "#base/manual-clock.ts";
+import { failureCauses } from "#model/failure.ts";
+import type { Model, ModelChunk } from "#model/model.ts";
+import { ask, toRequest } from "#model/testing/ask.ts";
+import { createFakeModel } from "#model/testing/fake-model.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { type ChainDeps, ModelChain } from "./chain.ts";
-import { failureCauses } from "./failure.ts";
-import type { Model, ModelChunk } from "./model.ts";
-import { ask, toRequest } from "./testing/ask.ts";
-import { createFakeModel } from "./testing/fake-model.ts";
 
 interface Watched {
   readonly chain: ModelChain;

@@ -11,11 +11,11 @@ import {
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { silentLogger } from "#base/logger.ts";
+import { readRecord } from "#host/session/session-record.ts";
+import { openKeeper } from "#host/testing/open-keeper.ts";
+import { openTestSessions, readEvents, readOutput } from "#host/testing/open-test-sessions.ts";
 import { openSmallDisk } from "#log/testing/small-disk.ts";
 import { recoverSessions } from "./recovery.ts";
-import { readRecord } from "./session/session-record.ts";
-import { openKeeper } from "./testing/open-keeper.ts";
-import { openTestSessions, readEvents, readOutput } from "./testing/open-test-sessions.ts";
 
 test("what ran when its host died is lost, readable to the last byte, and never running again", async () => {
   await using host = openTestSessions();

@@ -1,8 +1,8 @@
+import { modelOf } from "#agent/team/describe-team.ts";
+import type { AgentDefinition } from "#agent/team/team.ts";
+import { listTools } from "#agent/turn/calls.ts";
+import type { Cast, Stage } from "#agent/turn/stage.ts";
 import type { ModelCard, ToolCard } from "#contract/agent/views.ts";
-import { modelOf } from "./team/describe-team.ts";
-import type { AgentDefinition } from "./team/team.ts";
-import { listTools } from "./turn/calls.ts";
-import type { Cast, Stage } from "./turn/stage.ts";
 
 export function describeTools(cast: Cast): ToolCard[] {
   return listTools({ cast }).map(({ name, toolset, description, input_schema, hints }) => ({

@@ -1,12 +1,12 @@
 import { parsePattern } from "#agent/permission/pattern.ts";
+import { checkAgents } from "#agent/team-file/check-agents.ts";
+import { checkToolsets } from "#agent/team-file/check-toolsets.ts";
+import type { HooksEntry } from "#agent/team-file/file-parts.ts";
+import { parseMatcher } from "#agent/team-file/matcher.ts";
+import type { TeamFile } from "#agent/team-file/team-file.ts";
+import type { Finding, Path } from "#agent/team-file/team-problem.ts";
 import { Fault } from "#contract/fault.ts";
-import { checkAgents } from "./check-agents.ts";
 import { findModelProblem, findProviderProblem, findSourceProblem } from "./check-models.ts";
-import { checkToolsets } from "./check-toolsets.ts";
-import type { HooksEntry } from "./file-parts.ts";
-import { parseMatcher } from "./matcher.ts";
-import type { TeamFile } from "./team-file.ts";
-import type { Finding, Path } from "./team-problem.ts";
 
 const VERSION = 1;
 

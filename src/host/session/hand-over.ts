@@ -4,8 +4,8 @@ import * as z from "zod";
 import { writeFileAtomic } from "#base/atomic-file.ts";
 import { isErrno } from "#base/errno.ts";
 import { Fault } from "#contract/fault.ts";
-import { SessionRecord } from "#host/session/session-record.ts";
-import { HAND_OVER_FILE } from "./hand-over-file.ts";
+import { HAND_OVER_FILE } from "#host/hand-over-file.ts";
+import { SessionRecord } from "./session-record.ts";
 
 /**
  * What a host leaves to the program that takes its process over, in one file: all that memory alone knew. It lies there

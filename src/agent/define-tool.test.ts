@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
+import { createFixedToolset } from "#agent/toolsets/fixed-toolset.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { callerOf, createToolContext } from "#test/harness/tool-context.ts";
 import { cutText, type DefinedTool, defineTool, reads } from "./define-tool.ts";
-import { createFixedToolset } from "./fixed-toolset.ts";
 
 const input = z.strictObject({ n: z.int().min(1).describe("How many.") });
 type Run = (given: z.output<typeof input>) => string;

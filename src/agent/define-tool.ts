@@ -1,10 +1,10 @@
 import * as z from "zod";
-import type { AgentTool, ToolCall, ToolContext, ToolOutcome } from "#agent/toolset.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { parseRequest } from "#contract/parse.ts";
 import { defined } from "#contract/values/defined.ts";
 import type { JsonSchema } from "#model/model.ts";
+import type { AgentTool, ToolCall, ToolContext, ToolOutcome } from "./toolset.ts";
 
 export interface ToolDefinition<S extends z.ZodType = z.ZodType> {
   readonly name: string;

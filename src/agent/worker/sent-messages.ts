@@ -1,9 +1,9 @@
+import type { Blobs } from "#agent/ports.ts";
+import type { AgentFold } from "#agent/state/agent-fold.ts";
+import { textOf } from "#agent/state/history.ts";
 import { keepImage } from "#agent/turn/calls.ts";
 import type { MessagePart, SentMessage } from "#contract/agent/message.ts";
 import { Fault } from "#contract/fault.ts";
-import type { Blobs } from "./ports.ts";
-import type { AgentFold } from "./state/agent-fold.ts";
-import { textOf } from "./state/history.ts";
 
 export interface FreshMessage {
   readonly message_id: string | undefined;

@@ -1,19 +1,19 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { AgentPorts } from "#agent/ports.ts";
+import type { AgentFold } from "#agent/state/agent-fold.ts";
+import { modelOf } from "#agent/team/describe-team.ts";
+import { buildInstruction } from "#agent/team/instruction.ts";
+import { type PromptFile, readPromptFiles } from "#agent/team/prompt-files.ts";
+import type { AgentDefinition, Team, ToolsetType } from "#agent/team/team.ts";
+import { Toolbox, type ToolboxEntry } from "#agent/toolbox.ts";
+import { createToolset, type ToolsetDeps } from "#agent/toolsets/create-toolset.ts";
+import { createSkillsToolset } from "#agent/toolsets/read-skill.ts";
+import type { TurnHooks } from "#agent/turn/hooks.ts";
+import type { Cast, Emit } from "#agent/turn/stage.ts";
 import type { AgentSpec, ModelOverrides } from "#contract/agent/spec.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Model, Models } from "#model/model.ts";
-import type { AgentPorts } from "./ports.ts";
-import type { AgentFold } from "./state/agent-fold.ts";
-import { modelOf } from "./team/describe-team.ts";
-import { buildInstruction } from "./team/instruction.ts";
-import { type PromptFile, readPromptFiles } from "./team/prompt-files.ts";
-import type { AgentDefinition, Team, ToolsetType } from "./team/team.ts";
-import { Toolbox, type ToolboxEntry } from "./toolbox.ts";
-import { createToolset, type ToolsetDeps } from "./toolsets/create-toolset.ts";
-import { createSkillsToolset } from "./toolsets/read-skill.ts";
-import type { TurnHooks } from "./turn/hooks.ts";
-import type { Cast, Emit } from "./turn/stage.ts";
 
 export interface CastingDeps {
   readonly ports: AgentPorts;

@@ -12,7 +12,7 @@ const SECRET_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS)S?$/i;
 export async function guardMemory(env: Variables): Promise<void> {
   // Elsewhere the system does not let one ask for it.
   if (process.platform !== "linux" || env[DUMPABLE] === "1") return;
-  const { openLibc } = await import("./linux/libc.ts");
+  const { openLibc } = await import("#proc/linux/libc.ts");
   openLibc().forbidDump();
 }
 
@@ -30,7 +30,7 @@ export function guardLater(clock: Clock, env: Variables, guard = guardMemory): D
 /** Whether only root can read our memory and environment; false where the system cannot say. */
 export async function isMemoryGuarded(): Promise<boolean> {
   if (process.platform !== "linux") return false;
-  const { openLibc } = await import("./linux/libc.ts");
+  const { openLibc } = await import("#proc/linux/libc.ts");
   return !openLibc().isDumpable();
 }
 
@@ -43,7 +43,7 @@ export async function takeEnvironment(own: Variables): Promise<Variables> {
   const all: Variables = { ...own };
   const names = findSecrets(all);
   if (process.platform === "linux" && names.length > 0) {
-    const { openLibc } = await import("./linux/libc.ts");
+    const { openLibc } = await import("#proc/linux/libc.ts");
     const libc = openLibc();
     for (const name of names) libc.wipeVariable(name);
   }

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { ManualClock } from "#base/manual-clock.ts";
 import { GUARD_AFTER_MS, guardLater } from "./guard-memory.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
+const root = fileURLToPath(new URL("../../..", import.meta.url));
 const NOBODY = 65534;
 const SECRET = "sk-4b1d2f9a7c3e";
 
@@ -15,7 +15,7 @@ const SECRET = "sk-4b1d2f9a7c3e";
 const HEAD = `
 import koffi from "koffi";
 import { execFileSync } from "node:child_process";
-import { guardMemory, isMemoryGuarded, takeEnvironment } from "#proc/guard-memory.ts";
+import { guardMemory, isMemoryGuarded, takeEnvironment } from "#proc/platform/guard-memory.ts";
 import "#proc/linux/libc.ts";
 const prctl = koffi.load(null).func("int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)");
 const PR_SET_DUMPABLE = 4;

@@ -1,8 +1,8 @@
-import type { Team } from "#agent/team/team.ts";
+import { findNearest } from "#agent/team-file/nearest-word.ts";
+import { askWhether, type Finding } from "#agent/team-file/team-problem.ts";
 import { Fault } from "#contract/fault.ts";
 import { builtInProviders, getSource } from "#model/source.ts";
-import { findNearest } from "./nearest-word.ts";
-import { askWhether, type Finding } from "./team-problem.ts";
+import type { Team } from "./team.ts";
 
 type Known = Pick<Team, "models" | "providers">;
 type ModelProblem = Pick<Finding, "message" | "suggestion">;
