@@ -1,6 +1,6 @@
 import { createRoot } from "react-dom/client";
-import { Entry } from "#web/app/entry.tsx";
 import { applyTheme } from "#web/live/settings.ts";
+import { Entry } from "#web/shell/entry.tsx";
 import "./ui/tokens.css";
 import "./ui/base.css";
 

@@ -57,7 +57,7 @@ test("the first view brings neither schemas nor terminals nor Markdown", async (
   };
   load(first?.[0] ?? "");
   const inputs = [...loaded].flatMap((name) => Object.keys(metafile.outputs[name]?.inputs ?? {}));
-  expect(inputs).toContain("web/app/shell.tsx");
+  expect(inputs).toContain("web/shell/shell.tsx");
   expect(inputs.filter((path) => /node_modules\/(?:zod|@xterm|marked)\//.test(path))).toEqual([]);
   const everything = outputs.flatMap(([, { inputs: parts }]) => Object.keys(parts));
   expect(everything.filter((path) => path.startsWith("node_modules/zod/"))).toEqual([]);

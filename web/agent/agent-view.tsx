@@ -1,10 +1,10 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { activityOf } from "#contract/agent/standing.ts";
 import type { Session } from "#contract/session.ts";
+import { type Command, useCommands } from "#web/app/commands.ts";
 import { mayDo, useApp } from "#web/app/context.ts";
 import { useStore } from "#web/live/store.ts";
-import { type Command, useCommands } from "#web/palette/commands.ts";
-import { SessionHeader } from "#web/sessions/session-header.tsx";
+import { SessionHeader } from "#web/sessions/header/session-header.tsx";
 import { moveFocus, offerFocus } from "#web/ui/focus.ts";
 import { Empty, Loading, Notice } from "#web/ui/notice.tsx";
 import { AgentContext, type AgentPlace, useAgent, useShown, useTalk } from "./agent-context.ts";

@@ -2,8 +2,8 @@ import { createContext, useContext } from "react";
 import type { Client } from "#client/client.ts";
 import type { Identity } from "#contract/operations/access.ts";
 import type { Sessions } from "#web/live/sessions.ts";
-import type { Commands } from "#web/palette/commands.ts";
 import type { Toasts } from "#web/ui/toasts.tsx";
+import type { Commands } from "./commands.ts";
 
 /** What every view has. */
 export interface App {

@@ -4,8 +4,8 @@ import type { Identity } from "#contract/operations/access.ts";
 import { sayFault } from "#web/live/page-client.ts";
 import { Sessions } from "#web/live/sessions.ts";
 import { Store } from "#web/live/store.ts";
-import { Commands } from "#web/palette/commands.ts";
 import { Toasts } from "#web/ui/toasts.tsx";
+import { Commands } from "./commands.ts";
 import type { App } from "./context.ts";
 import type { TakenTicket } from "./ticket.ts";
 

@@ -1,11 +1,11 @@
 import { isLive } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
 import { revealHidden } from "#contract/text/hidden-characters.ts";
+import type { Command } from "#web/app/commands.ts";
 import { navigate } from "#web/app/router.ts";
 import { iconOf, nameOf } from "#web/sessions/session-name.ts";
 import type { IconName } from "#web/ui/icons.tsx";
 import type { Choice } from "./choices.ts";
-import type { Command } from "./commands.ts";
 
 const ICONS: Readonly<Record<string, IconName>> = {
   "Go to": "right",

@@ -9,11 +9,11 @@ import {
   useState,
 } from "react";
 import { flushSync } from "react-dom";
+import type { Command } from "#web/app/commands.ts";
 import { useApp } from "#web/app/context.ts";
 import { useStore } from "#web/live/store.ts";
 import { Icon } from "#web/ui/icons.tsx";
 import { type Choice, findChoices, type Section } from "./choices.ts";
-import type { Command } from "./commands.ts";
 import { ofCommand, ofSession, sortCommands } from "./make-choices.ts";
 import css from "./palette.module.css";
 import { PaletteList } from "./palette-list.tsx";

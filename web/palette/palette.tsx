@@ -1,6 +1,6 @@
 import { useMemo } from "react";
+import { type Command, useCommands } from "#web/app/commands.ts";
 import { Store, useStore } from "#web/live/store.ts";
-import { type Command, useCommands } from "./commands.ts";
 import { PaletteDialog } from "./palette-dialog.tsx";
 import { ShortcutHelp } from "./shortcut-help.tsx";
 import { useShortcuts } from "./use-shortcuts.ts";

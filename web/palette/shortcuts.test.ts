@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Command } from "./commands.ts";
+import type { Command } from "#web/app/commands.ts";
 import { parseKeys } from "./keys.ts";
 import {
   type Begun,

@@ -1,4 +1,4 @@
-import type { Command } from "./commands.ts";
+import type { Command } from "#web/app/commands.ts";
 import { type Chord, isSameChord, parseKeys } from "./keys.ts";
 
 /**

@@ -1,12 +1,12 @@
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
 import { isLive } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
+import { useCommands } from "#web/app/commands.ts";
 import { useApp } from "#web/app/context.ts";
 import { formatRoute } from "#web/app/router.ts";
 import { WithSession } from "#web/app/with-session.tsx";
 import { useStore } from "#web/live/store.ts";
-import { useCommands } from "#web/palette/commands.ts";
-import { SessionHeader } from "#web/sessions/session-header.tsx";
+import { SessionHeader } from "#web/sessions/header/session-header.tsx";
 import place from "#web/terminal/emulator/stage.module.css";
 import { Button } from "#web/ui/button.tsx";
 import { formatBytes } from "#web/ui/format.ts";

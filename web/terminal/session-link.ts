@@ -6,6 +6,7 @@ import type { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import { sayFault } from "#web/live/page-client.ts";
 import { Store } from "#web/live/store.ts";
+import type { Size } from "#web/terminal/emulator/sizing.ts";
 import {
   type ControlEvent,
   type ControlState,
@@ -13,7 +14,6 @@ import {
   createControlState,
 } from "./control-state.ts";
 import type { HeldReins } from "./held-reins.ts";
-import type { Size } from "./sizing.ts";
 
 /** What is drawn on. Each settles when there is room for more. */
 export interface LinkedScreen {

@@ -1,8 +1,8 @@
 import { useMemo } from "react";
+import { type Command, useCommands } from "#web/app/commands.ts";
 import { useApp } from "#web/app/context.ts";
 import { changeSettings, settings } from "#web/live/settings.ts";
-import { type Command, useCommands } from "#web/palette/commands.ts";
-import { clamp, FONT_MOST } from "./sizing.ts";
+import { clamp, FONT_MOST } from "#web/terminal/emulator/sizing.ts";
 import type { TerminalRoom } from "./terminal-room.ts";
 
 const FONT_SETTING_LEAST = 8;

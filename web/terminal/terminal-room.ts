@@ -2,6 +2,7 @@ import type { Client } from "#client/client.ts";
 import type { Session } from "#contract/session.ts";
 import { settings } from "#web/live/settings.ts";
 import { Store } from "#web/live/store.ts";
+import { clampSize } from "#web/terminal/emulator/sizing.ts";
 import { formatBytes } from "#web/ui/format.ts";
 import { parseAddress } from "./addresses.ts";
 import { isReport } from "./emulator/parser-guards.ts";
@@ -22,7 +23,6 @@ import {
   type StickyKeys,
 } from "./quick-keys.ts";
 import { type LinkedScreen, SessionLink } from "./session-link.ts";
-import { clampSize } from "./sizing.ts";
 
 /** Somebody drags the edge of a window; the child need not hear of every step. */
 const FIT_MS = 80;

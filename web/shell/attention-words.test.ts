@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import type { Session } from "#contract/session.ts";
+import { describeCrash, isPartMissing } from "#web/app/crash-words.ts";
+import type { Route } from "#web/app/router.ts";
 import type { News } from "./attention-news.ts";
 import {
   chooseWay,
@@ -9,8 +11,6 @@ import {
   sayNews,
   stillUnseen,
 } from "./attention-words.ts";
-import { describeCrash, isPartMissing } from "./crash-words.ts";
-import type { Route } from "./router.ts";
 
 const exited = {
   kind: "exited",

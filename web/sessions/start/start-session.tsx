@@ -2,11 +2,11 @@ import { mayDo, useApp } from "#web/app/context.ts";
 import { formatRoute } from "#web/app/router.ts";
 import { Icon, type IconName } from "#web/ui/icons.tsx";
 import { Empty } from "#web/ui/notice.tsx";
-import { AgentForm } from "./start/agent-form.tsx";
-import { CommandForm } from "./start/command-form.tsx";
-import { ShellForm } from "./start/shell-form.tsx";
-import { useWorkplace, type Workplace } from "./start/use-workplace.ts";
+import { AgentForm } from "./agent-form.tsx";
+import { CommandForm } from "./command-form.tsx";
+import { ShellForm } from "./shell-form.tsx";
 import css from "./start-session.module.css";
+import { useWorkplace, type Workplace } from "./use-workplace.ts";
 
 type Kind = "shell" | "command" | "agent";
 

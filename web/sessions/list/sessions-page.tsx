@@ -1,22 +1,27 @@
 import { useCallback, useMemo, useRef } from "react";
 import type { CallOptions } from "#client/client.ts";
 import { limits } from "#contract/limits.ts";
+import { useCommands } from "#web/app/commands.ts";
 import { mayDo, useApp } from "#web/app/context.ts";
 import { useStore } from "#web/live/store.ts";
 import { useCall } from "#web/live/use-call.ts";
-import { useCommands } from "#web/palette/commands.ts";
+import { useDeeds } from "#web/sessions/actions/use-deeds.tsx";
+import {
+  buildRows,
+  countPhases,
+  type ListChoice,
+  type ListSource,
+} from "#web/sessions/session-rows.ts";
 import { Loading } from "#web/ui/notice.tsx";
-import { useDeeds } from "./actions/use-deeds.tsx";
-import { EmptyList, NothingFound } from "./list/empty-list.tsx";
-import { FilterBar } from "./list/filter-bar.tsx";
-import { glancesOf } from "./list/glances.ts";
-import { listChoice } from "./list/list-choice.ts";
-import { SelectionBar } from "./list/selection-bar.tsx";
-import { SessionGrid } from "./list/session-grid.tsx";
-import { useActivity } from "./list/use-activity.ts";
-import { useFolded, useSelected } from "./list/use-marks.ts";
-import { buildRows, countPhases, type ListChoice, type ListSource } from "./session-rows.ts";
+import { EmptyList, NothingFound } from "./empty-list.tsx";
+import { FilterBar } from "./filter-bar.tsx";
+import { glancesOf } from "./glances.ts";
+import { listChoice } from "./list-choice.ts";
+import { SelectionBar } from "./selection-bar.tsx";
+import { SessionGrid } from "./session-grid.tsx";
 import css from "./sessions-page.module.css";
+import { useActivity } from "./use-activity.ts";
+import { useFolded, useSelected } from "./use-marks.ts";
 
 /** Everything that runs, and what has ended. */
 export function SessionsPage() {

@@ -1,6 +1,6 @@
 import { useEffect } from "react";
-import { useApp } from "#web/app/context.ts";
 import { Store } from "#web/live/store.ts";
+import { useApp } from "./context.ts";
 
 /** Something that a person can do here, by the palette or by keys. */
 export interface Command {

@@ -1,12 +1,12 @@
 import { lazy } from "react";
-import { WithSession } from "./with-session.tsx";
+import { WithSession } from "#web/app/with-session.tsx";
 
 const AgentView = lazy(async () => {
   const module = await import("#web/agent/agent-view.tsx");
   return { default: module.AgentView };
 });
 const TerminalView = lazy(async () => {
-  const module = await import("#web/terminal/terminal-view.tsx");
+  const module = await import("#web/terminal/view/terminal-view.tsx");
   return { default: module.TerminalView };
 });
 

@@ -1,5 +1,7 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { revealHidden } from "#contract/text/hidden-characters.ts";
+import { type App, useApp } from "#web/app/context.ts";
+import { navigate, parseRoute, useRoute } from "#web/app/router.ts";
 import { settings } from "#web/live/settings.ts";
 import { useStore } from "#web/live/store.ts";
 import { nameOf } from "#web/sessions/session-name.ts";
@@ -13,8 +15,6 @@ import {
   sayNews,
   stillUnseen,
 } from "./attention-words.ts";
-import { type App, useApp } from "./context.ts";
-import { navigate, parseRoute, useRoute } from "./router.ts";
 
 /** Calls for somebody who looks elsewhere: by the title, by a toast, by the desktop. */
 export function Attention() {

@@ -1,11 +1,11 @@
 import { useMemo } from "react";
 import type { Session } from "#contract/session.ts";
+import { useCommands } from "#web/app/commands.ts";
 import { mayDo, useApp } from "#web/app/context.ts";
 import { navigate } from "#web/app/router.ts";
-import { useCommands } from "#web/palette/commands.ts";
-import { ActionsMenu } from "./actions/actions-menu.tsx";
-import { listItems } from "./actions/session-items.ts";
-import { useDeeds } from "./actions/use-deeds.tsx";
+import { ActionsMenu } from "#web/sessions/actions/actions-menu.tsx";
+import { listItems } from "#web/sessions/actions/session-items.ts";
+import { useDeeds } from "#web/sessions/actions/use-deeds.tsx";
 
 /** What can be done with the session that is open; the palette has the same. */
 export function SessionMenu({ session }: { readonly session: Session }) {

@@ -1,8 +1,8 @@
+import type { Command } from "#web/app/commands.ts";
+import { type App, mayDo } from "#web/app/context.ts";
+import { formatRoute, navigate, type Route } from "#web/app/router.ts";
 import { changeSettings, type Settings } from "#web/live/settings.ts";
-import type { Command } from "#web/palette/commands.ts";
-import { type App, mayDo } from "./context.ts";
 import { allowNotifications, stopNotifications } from "./notifications.ts";
-import { formatRoute, navigate, type Route } from "./router.ts";
 
 /** What can be done from everywhere. */
 export function createShellCommands(app: App, { notify }: Pick<Settings, "notify">): Command[] {

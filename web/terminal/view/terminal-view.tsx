@@ -2,28 +2,28 @@ import { useCallback, useRef, useState } from "react";
 import type { Session } from "#contract/session.ts";
 import { mayDo, useApp } from "#web/app/context.ts";
 import { Store, useStore } from "#web/live/store.ts";
-import { SessionHeader } from "#web/sessions/session-header.tsx";
-import { Button, IconButton } from "#web/ui/button.tsx";
-import { Loading, Notice } from "#web/ui/notice.tsx";
-import { ControlActions, ControlNotices } from "./bars/control-bar.tsx";
-import { ExitBar } from "./bars/exit-bar.tsx";
-import { LookDialogs } from "./bars/look-dialogs.tsx";
-import { PipeBar } from "./bars/pipe-bar.tsx";
-import { QuickKeysBar } from "./bars/quick-keys-bar.tsx";
-import { SearchBar } from "./bars/search-bar.tsx";
+import { SessionHeader } from "#web/sessions/header/session-header.tsx";
+import { ControlActions, ControlNotices } from "#web/terminal/bars/control-bar.tsx";
+import { ExitBar } from "#web/terminal/bars/exit-bar.tsx";
+import { LookDialogs } from "#web/terminal/bars/look-dialogs.tsx";
+import { PipeBar } from "#web/terminal/bars/pipe-bar.tsx";
+import { QuickKeysBar } from "#web/terminal/bars/quick-keys-bar.tsx";
+import { SearchBar } from "#web/terminal/bars/search-bar.tsx";
 import {
   type ControlShown,
   type ControlState,
   createControlState,
   describeControl,
   type Watcher,
-} from "./control-state.ts";
-import place from "./emulator/stage.module.css";
-import { useTerminalCommands } from "./terminal-commands.ts";
-import type { Look, TerminalRoom } from "./terminal-room.ts";
+} from "#web/terminal/control-state.ts";
+import place from "#web/terminal/emulator/stage.module.css";
+import { useTerminalCommands } from "#web/terminal/terminal-commands.ts";
+import type { Look, TerminalRoom } from "#web/terminal/terminal-room.ts";
+import { useIsNarrow } from "#web/terminal/use-narrow.ts";
+import { useRoom } from "#web/terminal/use-room.ts";
+import { Button, IconButton } from "#web/ui/button.tsx";
+import { Loading, Notice } from "#web/ui/notice.tsx";
 import css from "./terminal-view.module.css";
-import { useIsNarrow } from "./use-narrow.ts";
-import { useRoom } from "./use-room.ts";
 
 /** A terminal or a command, live, with everything around it. */
 export function TerminalView({ session }: { readonly session: Session }) {

@@ -4,13 +4,13 @@ import { revealHidden } from "#contract/text/hidden-characters.ts";
 import { useApp } from "#web/app/context.ts";
 import { navigate } from "#web/app/router.ts";
 import { useStore } from "#web/live/store.ts";
+import { iconOf, kindWord, nameOf, rawNameOf } from "#web/sessions/session-name.ts";
+import { StateBadge } from "#web/sessions/state-badge.tsx";
 import { IconButton } from "#web/ui/button.tsx";
 import { Icon } from "#web/ui/icons.tsx";
 import { Isolated } from "#web/ui/revealed.tsx";
 import css from "./session-header.module.css";
 import { SessionMenu } from "./session-menu.tsx";
-import { iconOf, kindWord, nameOf, rawNameOf } from "./session-name.ts";
-import { StateBadge } from "./state-badge.tsx";
 
 interface SessionHeaderProps {
   readonly session: Session;

@@ -1,10 +1,10 @@
+import { mayDo, useApp } from "#web/app/context.ts";
+import { formatRoute, type Route } from "#web/app/router.ts";
 import { useStore } from "#web/live/store.ts";
 import { Keys } from "#web/palette/keys-view.tsx";
 import { openPalette } from "#web/palette/palette.tsx";
 import { Icon, type IconName } from "#web/ui/icons.tsx";
 import { AccountMenu } from "./account-menu.tsx";
-import { mayDo, useApp } from "./context.ts";
-import { formatRoute, type Route } from "./router.ts";
 import css from "./top-bar.module.css";
 
 interface Place {

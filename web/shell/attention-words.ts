@@ -1,5 +1,5 @@
+import type { Route } from "#web/app/router.ts";
 import type { News } from "./attention-news.ts";
-import type { Route } from "./router.ts";
 
 const NAME_CHARS = 60;
 

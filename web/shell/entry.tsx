@@ -1,12 +1,12 @@
 import { useEffect, useState } from "react";
+import { AppContext } from "#web/app/context.ts";
+import { SignIn } from "#web/app/sign-in.ts";
+import { takeTicket } from "#web/app/ticket.ts";
 import { createPageClient } from "#web/live/page-client.ts";
 import { useStore } from "#web/live/store.ts";
 import { Loading } from "#web/ui/notice.tsx";
-import { AppContext } from "./context.ts";
 import { Door } from "./door.tsx";
 import { Shell } from "./shell.tsx";
-import { SignIn } from "./sign-in.ts";
-import { takeTicket } from "./ticket.ts";
 
 /** Signs in by the ticket of the address or the cookie of before, or shows how to get a ticket. */
 export function Entry() {

@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from "react";
+import { findTicket } from "#web/app/ticket.ts";
 import { Button } from "#web/ui/button.tsx";
 import { Field } from "#web/ui/field.tsx";
 import { offerFocus } from "#web/ui/focus.ts";
 import { Icon } from "#web/ui/icons.tsx";
 import { Notice } from "#web/ui/notice.tsx";
 import css from "./door.module.css";
-import { findTicket } from "./ticket.ts";
 
 /** Before anyone is signed in. */
 export function Door({

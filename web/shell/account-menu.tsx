@@ -1,15 +1,15 @@
 import { useEffect, useId, useMemo, useState } from "react";
+import { useCommands } from "#web/app/commands.ts";
+import { type App, useApp } from "#web/app/context.ts";
+import { useRoute } from "#web/app/router.ts";
 import { sayFault } from "#web/live/page-client.ts";
 import { changeSettings, type Settings, settings } from "#web/live/settings.ts";
 import { useStore } from "#web/live/store.ts";
-import { useCommands } from "#web/palette/commands.ts";
 import { openShortcutHelp } from "#web/palette/palette.tsx";
 import { Button } from "#web/ui/button.tsx";
 import { formatMoment } from "#web/ui/format.ts";
 import css from "./account-menu.module.css";
-import { type App, useApp } from "./context.ts";
 import { allowNotifications, stopNotifications } from "./notifications.ts";
-import { useRoute } from "./router.ts";
 
 /** Who somebody is here, how this browser shows things, and the way out. */
 export function AccountMenu() {
