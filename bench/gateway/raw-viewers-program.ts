@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { createInterface } from "node:readline";
-import { BINARY_PROTOCOL } from "#http/socket/attach.ts";
+import { BINARY_V2 } from "#contract/terminal/input-frame.ts";
 
 /** At once: a server accepts no more than its backlog. */
 const WIDTH = 20;
@@ -72,7 +72,7 @@ function open(url: URL, token: string): Promise<void> {
     "Upgrade: websocket",
     "Sec-WebSocket-Version: 13",
     `Sec-WebSocket-Key: ${randomBytes(16).toString("base64")}`,
-    `Sec-WebSocket-Protocol: ${BINARY_PROTOCOL}`,
+    `Sec-WebSocket-Protocol: ${BINARY_V2}`,
   ];
   socket.write(`${lines.join("\r\n")}\r\n\r\n`);
   return promise;

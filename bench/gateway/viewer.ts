@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { WebSocket } from "ws";
-import { BINARY_PROTOCOL } from "#http/socket/attach.ts";
+import { BINARY_V2, encodeInput } from "#contract/terminal/input-frame.ts";
 
 /** How output comes: as it is from the bare server, in frames of bytes or of text from Reins. */
 export type Wire = "bare" | "binary" | "text";
@@ -29,7 +29,7 @@ const HEAD_CHARS = 64;
 
 export async function openViewer(url: string, options: ViewerOptions): Promise<Viewer> {
   const { wire, headers = {} } = options;
-  const socket = new WebSocket(url, wire === "binary" ? [BINARY_PROTOCOL] : [], {
+  const socket = new WebSocket(url, wire === "binary" ? [BINARY_V2] : [], {
     headers,
     perMessageDeflate: false,
     maxPayload: 0,
@@ -43,6 +43,7 @@ class CountingViewer implements Viewer {
   readonly #socket: WebSocket;
   readonly #wire: Wire;
   #received = 0;
+  #inputs = 0;
   #target = Number.POSITIVE_INFINITY;
   #reached = Promise.withResolvers<number>();
   readonly #stall: NodeJS.Timeout;
@@ -77,7 +78,14 @@ class CountingViewer implements Viewer {
     if (this.#wire === "bare") this.#socket.send(text);
     else if (this.#wire === "text")
       this.#socket.send(JSON.stringify({ type: "stdin", data: text }));
-    else this.#socket.send(Buffer.concat([Buffer.alloc(HEADER_BYTES), Buffer.from(text)]));
+    else this.#socket.send(this.#number(Buffer.from(text)));
+  }
+
+  /** As the typed client sends what is typed. */
+  #number(bytes: Buffer): Uint8Array {
+    this.#inputs += 1;
+    const numbered = { sequence: this.#inputs, id: `key_${this.#inputs}`, bytes };
+    return encodeInput(numbered) ?? bytes;
   }
 
   [Symbol.dispose](): void {

@@ -69,8 +69,13 @@ export class Connection {
     return !this.#isOver && this.#socket.readyState === OPEN;
   }
 
-  send(text: string): void {
-    if (this.isOpen) this.#socket.send(text);
+  /** The sub-protocol that the server chose; empty without one. */
+  get protocol(): string {
+    return this.#socket.protocol;
+  }
+
+  send(data: string | Uint8Array<ArrayBuffer>): void {
+    if (this.isOpen) this.#socket.send(data);
   }
 
   /** From here on nothing more is heard of it. */
@@ -98,7 +103,7 @@ export class Connection {
     const { ping } = this.#options;
     if (!this.#isWatched && ping !== undefined) this.#watch(ping);
     this.#isHeard = true;
-    if (!this.#options.onMessage(data)) this.drop("the server sent what is no frame");
+    if (!this.#options.onMessage(data)) this.drop("the server sent a message that is not a frame");
   }
 
   #watch(ping: string): void {

@@ -28,7 +28,9 @@ export interface SocketLike {
   binaryType: "blob" | "arraybuffer";
   readonly readyState: number;
   readonly bufferedAmount: number;
-  send(data: string): void;
+  /** The sub-protocol that the server chose, once it is open; empty without one. */
+  readonly protocol: string;
+  send(data: string | ArrayBuffer | Uint8Array<ArrayBuffer>): void;
   close(code?: number, reason?: string): void;
   addEventListener(type: "open" | "error", listener: () => void): void;
   addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void;

@@ -27,6 +27,8 @@ export const ClientFrame = z.discriminatedUnion("type", [
 export type ClientFrame = z.infer<typeof ClientFrame>;
 
 const Offset = z.int().min(0);
+/** The number of a binary input, in answers to it. */
+const Sequence = z.int().min(1);
 const output = { offset: Offset, data: z.string(), encoding: Encoding };
 
 export const ServerFrame = z.discriminatedUnion("type", [
@@ -48,8 +50,13 @@ export const ServerFrame = z.discriminatedUnion("type", [
   frame("gap", { from: Offset, to: Offset }),
   frame("resized", { cols: z.int(), rows: z.int() }),
   frame("control", { holder: z.string().nullable(), generation: z.int() }),
-  frame("ack", { id: z.string() }),
-  frame("error", { id: z.string().optional(), code: z.string(), message: z.string() }),
+  frame("ack", { id: z.string(), sequence: Sequence.optional() }),
+  frame("error", {
+    id: z.string().optional(),
+    sequence: Sequence.optional(),
+    code: z.string(),
+    message: z.string(),
+  }),
   frame("exit", {
     exit_code: z.int().nullable(),
     signal: z.string().nullable(),

@@ -26,6 +26,7 @@ test("the client bundles for a browser with the few files of the contract that n
     "src/contract/fault.ts",
     "src/contract/faults.ts",
     "src/contract/limits.ts",
+    "src/contract/terminal/input-frame.ts",
     "src/contract/values/defined.ts",
     "src/contract/values/is-object.ts",
     "src/contract/values/parse-object.ts",

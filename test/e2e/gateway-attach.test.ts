@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { encodeInput } from "#contract/terminal/input-frame.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestGateway, type TestGateway } from "#test/harness/gateway.ts";
 import { refusalOf } from "#test/harness/socket.ts";
@@ -324,6 +325,71 @@ test("every byte value passes unchanged both ways, however the characters are cu
   await Promise.all([text.ended(), binary.ended()]);
   expect(text.output().equals(bytes)).toBe(true);
   expect(binary.output().equals(bytes)).toBe(true);
+});
+
+describe("reins.bin.v2", () => {
+  const V2 = { protocols: ["reins.bin.v2"] };
+  const numbered = (sequence: number, id: string, text: string) =>
+    Buffer.from(encodeInput({ sequence, id, bytes: Buffer.from(text) }) ?? []);
+  const cat = () => gateway.get("session.create", { kind: "command", command: "cat", stdin: true });
+
+  test("numbered inputs are applied in order, once for each id, and acknowledged by id and number", async () => {
+    const { session_id } = await cat();
+    await using socket = await gateway.attach(session_id, "?role=controller", V2);
+    expect(socket.socket.protocol).toBe("reins.bin.v2");
+    socket.send(numbered(1, "a", "one "));
+    socket.send(numbered(2, "b", "two "));
+    socket.send(numbered(3, "a", "one "));
+    socket.send(numbered(4, "", "three"));
+    await socket.ask({ type: "eof", id: "end" });
+    await socket.ended();
+    expect(socket.all("ack").filter(({ sequence }) => sequence !== undefined)).toEqual([
+      { type: "ack", id: "a", sequence: 1 },
+      { type: "ack", id: "b", sequence: 2 },
+      { type: "ack", id: "a", sequence: 3 },
+      { type: "ack", id: "", sequence: 4 },
+    ]);
+    expect(socket.output().toString()).toBe("one two three");
+  });
+
+  test("a missing number is invalid_request, closes with 1002 and types nothing", async () => {
+    const { session_id } = await cat();
+    await using socket = await gateway.attach(session_id, "?role=controller", V2);
+    socket.send(numbered(1, "a", "kept"));
+    await socket.frame("ack");
+    socket.send(numbered(3, "c", "lost"));
+    socket.send(numbered(2, "b", "late"));
+    expect((await socket.ended()).code).toBe(1002);
+    expect(socket.all("error")).toMatchObject([{ id: "c", sequence: 3, code: "invalid_request" }]);
+    await using next = await gateway.attach(session_id, "?role=controller&takeover=1", V2);
+    next.send(numbered(1, "d", " and more"));
+    await next.ask({ type: "eof", id: "end" });
+    await next.ended();
+    expect(next.output().toString()).toBe("kept and more");
+  });
+
+  test("a refused input names its number, and the next number is taken after it", async () => {
+    const { session_id } = await cat();
+    await using socket = await gateway.attach(session_id, "", V2);
+    socket.send(numbered(1, "a", "x"));
+    expect(await socket.frame("error")).toMatchObject({
+      ...{ id: "a", sequence: 1, code: "not_controller" },
+    });
+    await socket.ask({ type: "control", action: "take", id: "take" });
+    socket.send(numbered(1, "a", "again "));
+    socket.send(numbered(2, "b", "next"));
+    await socket.ask({ type: "eof", id: "end" });
+    await socket.ended();
+    expect(socket.output().toString()).toBe("again next");
+  });
+
+  test("a binary frame of another kind is refused, and the socket lives", async () => {
+    const { session_id } = await cat();
+    await using socket = await gateway.attach(session_id, "?role=controller", V2);
+    socket.send(Buffer.concat([Buffer.alloc(9), Buffer.from("as in v1")]));
+    expect(await socket.frame("error")).toMatchObject({ code: "invalid_request" });
+    expect(await socket.ask({ type: "ping", id: "1" })).toMatchObject({ type: "pong" });
+  });
 });
 
 test("frames that are none are answered by a code, and the session is unharmed", async () => {

@@ -21,7 +21,7 @@ test("asks for what it was told and goes on at its cursor, without painting twic
     paint: "true",
   });
   expect(first.protocols).toEqual({
-    protocols: ["reins.bin.v1"],
+    protocols: ["reins.bin.v2", "reins.bin.v1"],
     headers: { Authorization: "Bearer t" },
   });
   first.open();
@@ -93,6 +93,48 @@ test.each([
   socket.end(code);
   expect((await at.all()).at(-1)).toMatchObject({ type: "failed", fault: { code: fault } });
   expect(at.sockets).toHaveLength(1);
+});
+
+test("with reins.bin.v2 inputs are binary, numbered from 1 on each connection, and keep their ids", async () => {
+  await using at = open({ role: "controller" });
+  const first = await at.socket(0);
+  first.protocol = "reins.bin.v2";
+  first.open();
+  first.say(connected({ role: "controller", generation: 1 }));
+  const buffer = new Uint8Array([0, 255]);
+  const typed = [at.attached.write("a", { id: "1" }), at.attached.write(buffer, { id: "2" })];
+  const long = at.attached.write("c", { id: "x".repeat(256) });
+  void at.attached.write("d", { id: "4" });
+  buffer.fill(7);
+  expect(first.inputs).toMatchObject([
+    { sequence: 1, id: "1", bytes: new Uint8Array([97]) },
+    { sequence: 2, id: "2", bytes: new Uint8Array([0, 255]) },
+    { sequence: 3, id: "4" },
+  ]);
+  expect(first.sent).toMatchObject([{ type: "stdin", data: "Yw==", encoding: "base64" }]);
+  first.say({ type: "ack", id: "1", sequence: 1 });
+  first.say({ type: "ack", id: "x".repeat(256) });
+  await Promise.all([typed[0], long]);
+  first.end(1006);
+  const second = await at.socket(1);
+  second.protocol = "reins.bin.v2";
+  second.open();
+  second.say(connected({ role: "controller", generation: 2 }));
+  expect(second.inputs).toMatchObject([
+    { sequence: 1, id: "2", bytes: new Uint8Array([0, 255]) },
+    { sequence: 2, id: "4" },
+  ]);
+});
+
+test("a server that knows only reins.bin.v1 gets inputs as JSON", async () => {
+  await using at = open({ role: "controller" });
+  const socket = await at.socket(0);
+  socket.protocol = "reins.bin.v1";
+  socket.open();
+  socket.say(connected({ role: "controller", generation: 1 }));
+  void at.attached.write("a", { id: "1" });
+  expect(socket.inputs).toEqual([]);
+  expect(socket.sent).toEqual([{ type: "stdin", id: "1", data: "YQ==", encoding: "base64" }]);
 });
 
 test("taken over is the end, and what waits is refused", async () => {
@@ -275,7 +317,10 @@ test.each(["no JSON", '{"type":"stdout","offset":0,"encoding":"base64","data":"?
     socket.sayRaw('{"type":"of tomorrow"}');
     socket.sayRaw(message);
     const last = (await at.next(2))[1];
-    expect(last).toMatchObject({ type: "lost", reason: "the server sent what is no frame" });
+    expect(last).toMatchObject({
+      type: "lost",
+      reason: "the server sent a message that is not a frame",
+    });
   },
 );
 

@@ -1,5 +1,4 @@
 import { Backoff } from "#client/backoff.ts";
-import { toBase64 } from "#client/base64.ts";
 import { Connection, type Ended } from "#client/connection.ts";
 import { EventQueue } from "#client/event-queue.ts";
 import { createId } from "#client/random-id.ts";
@@ -7,6 +6,7 @@ import type { Transport } from "#client/transport.ts";
 import { asFault, Fault, fromFaultBody } from "#contract/fault.ts";
 import type { ServerFrame } from "#contract/frames.ts";
 import type { Session } from "#contract/session.ts";
+import { BINARY_V1, BINARY_V2 } from "#contract/terminal/input-frame.ts";
 import { Claim } from "./claim.ts";
 import { Cursor, type Gap } from "./cursor.ts";
 import {
@@ -17,8 +17,8 @@ import {
   notController,
   TAKEN_OVER,
 } from "./endings.ts";
-import { BINARY_PROTOCOL, decodeMessage, type OutputEvent, type Received } from "./frames.ts";
-import { Outgoing, queueFull } from "./outgoing.ts";
+import { createEncoder, decodeMessage, type OutputEvent, type Received } from "./frames.ts";
+import { Outgoing, queueFull, type Request } from "./outgoing.ts";
 
 /** That nobody has read. Beyond it the connection is given up, until half of it is read. */
 const QUEUE_BYTES = 8 * 1024 * 1024;
@@ -35,7 +35,7 @@ export interface AttachOptions {
   readonly takeover?: boolean | undefined;
   /** The screen instead of history. */
   readonly paint?: boolean | undefined;
-  /** False: output as JSON. Absent = true. */
+  /** False: output and input as JSON. Absent = true. */
   readonly binary?: boolean | undefined;
   /** Detaches. */
   readonly signal?: AbortSignal | undefined;
@@ -138,14 +138,14 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
     data: string | Uint8Array,
     { id = createId() }: { readonly id?: string } = {},
   ): Promise<void> {
-    const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
+    // A copy: it may be sent again after a cut, whatever has become of the caller's buffer.
+    const bytes = typeof data === "string" ? new TextEncoder().encode(data) : new Uint8Array(data);
     const frames = Math.ceil(bytes.length / PIECE_BYTES);
     if (this.#over === undefined && !this.#outgoing.hasRoom({ frames, bytes: bytes.length }))
       return handled(Promise.reject(queueFull()));
     const pieces = Array.from({ length: frames }, (_, at) => {
       const piece = bytes.subarray(at * PIECE_BYTES, (at + 1) * PIECE_BYTES);
-      const request = { type: "stdin", data: toBase64(piece), encoding: "base64" } as const;
-      return this.#ask({ ...request, id: at === 0 ? id : `${id}.${at}` }, piece.length, id);
+      return this.#ask({ type: "stdin", id: at === 0 ? id : `${id}.${at}`, bytes: piece }, id);
     });
     return handled(Promise.all(pieces).then(() => undefined));
   }
@@ -235,7 +235,7 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
       ...this.#claim.attempt(),
       paint: paint && !this.#cursor.isPainted ? true : undefined,
     };
-    const protocols = binary ? [BINARY_PROTOCOL] : [];
+    const protocols = binary ? [BINARY_V2, BINARY_V1] : [];
     const socket = this.#deps.transport.socket("session.attach", query, protocols);
     this.#connection = new Connection(socket, {
       onMessage: (message) => this.#receive(decodeMessage(message)),
@@ -338,7 +338,8 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
     this.#claim.connected(frame.role, frame.generation);
     this.#push(this.#wasConnected ? { ...frame, type: "restored" } : frame);
     const connection = this.#connection;
-    this.#outgoing.open((request) => connection?.send(JSON.stringify(request)));
+    const encode = createEncoder(connection?.protocol ?? "");
+    this.#outgoing.open((request) => connection?.send(encode(request)));
     const isForgotten = this.#wasConnected && !this.#outgoing.has("resize");
     this.#wasConnected = true;
     if (this.#size !== undefined && isForgotten && frame.role === "controller")
@@ -353,10 +354,10 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
     else this.#push({ type: "error", id, fault });
   }
 
-  #ask(request: Parameters<Outgoing["add"]>[0], size = 0, write?: string): Promise<void> {
+  #ask(request: Request, write?: string): Promise<void> {
     const why = this.#over ?? this.#leaving;
     if (why !== undefined) return handled(Promise.reject(why));
-    return this.#outgoing.add(request, write === undefined ? { size } : { size, write });
+    return this.#outgoing.add(request, write);
   }
 
   #push(event: AttachEvent, bytes = event.type === "output" ? event.bytes.length : 0): void {

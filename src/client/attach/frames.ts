@@ -1,10 +1,9 @@
-import { findBase64 } from "#client/base64.ts";
+import { findBase64, toBase64 } from "#client/base64.ts";
 import { channelName, type OutputChannel } from "#contract/channels.ts";
 import type { ServerFrame } from "#contract/frames.ts";
+import { BINARY_V2, encodeInput } from "#contract/terminal/input-frame.ts";
 import { parseObject } from "#contract/values/parse-object.ts";
-
-/** Output as binary frames: `channel u8 · offset u64 · bytes`. */
-export const BINARY_PROTOCOL = "reins.bin.v1";
+import type { Request } from "./outgoing.ts";
 
 const HEADER_BYTES = 9;
 
@@ -40,5 +39,22 @@ function decodeBinary(buffer: ArrayBuffer): OutputEvent | undefined {
     channel: channelName(view.getUint8(0)),
     offset: Number(view.getBigUint64(1)),
     bytes: new Uint8Array(buffer, HEADER_BYTES),
+  };
+}
+
+/** Encodes the requests of one connection. With `reins.bin.v2` inputs are binary and numbered from 1. */
+export function createEncoder(
+  protocol: string,
+): (request: Request) => string | Uint8Array<ArrayBuffer> {
+  let sequence = 0;
+  return (request) => {
+    if (request.type !== "stdin") return JSON.stringify(request);
+    const { id, bytes } = request;
+    const next = sequence + 1;
+    const frame = protocol === BINARY_V2 ? encodeInput({ sequence: next, id, bytes }) : undefined;
+    if (frame === undefined)
+      return JSON.stringify({ type: "stdin", id, data: toBase64(bytes), encoding: "base64" });
+    sequence = next;
+    return frame;
   };
 }

@@ -2,7 +2,11 @@ import { expect, test } from "vitest";
 import { Fault } from "#contract/fault.ts";
 import { Outgoing, PENDING_BYTES, PENDING_FRAMES, type Request } from "./outgoing.ts";
 
-const stdin = (id: string): Request => ({ type: "stdin", id, data: "" });
+const stdin = (id: string, size = 0): Request => ({
+  type: "stdin",
+  id,
+  bytes: new Uint8Array(size),
+});
 const refusal = new Fault("queue_full", "full");
 
 test("what is not acknowledged is sent again after a cut, in order, and nothing else is", async () => {
@@ -33,7 +37,7 @@ test("a signal that may have been sent is not sent again, one that was not is", 
 test("a large write goes piece by piece, and behind a refused piece nothing of it", async () => {
   const outgoing = new Outgoing();
   const sent = connect(outgoing);
-  const pieces = ["a", "b", "c"].map((id) => outgoing.add(stdin(id), { size: 40_000, write: "w" }));
+  const pieces = ["a", "b", "c"].map((id) => outgoing.add(stdin(id, 20_000), "w"));
   const other = outgoing.add(stdin("x"));
   expect(sent).toEqual(["a"]);
   outgoing.answer("a", refusal);
@@ -55,8 +59,8 @@ test("no more than a window is under way", () => {
 
 test("frames and bytes that wait are bounded", async () => {
   const outgoing = new Outgoing();
-  void outgoing.add(stdin("large"), { size: PENDING_BYTES });
-  await expect(outgoing.add(stdin("more"), { size: 1 })).rejects.toMatchObject({
+  void outgoing.add(stdin("large", PENDING_BYTES));
+  await expect(outgoing.add(stdin("more", 1))).rejects.toMatchObject({
     code: "queue_full",
   });
   for (let at = 1; at < PENDING_FRAMES; at += 1) void outgoing.add(stdin(String(at)));

@@ -12,14 +12,11 @@ export const PENDING_BYTES = limits.input_queue_bytes;
 const WINDOW_BYTES = 64 * 1024;
 const WINDOW_FRAMES = 32;
 
-export type Request = Exclude<ClientFrame, { readonly type: "ping" }> & { readonly id: string };
-
-export interface Weight {
-  /** Of bytes that are typed. */
-  readonly size?: number;
-  /** The write that it is a piece of: when one piece is refused, those behind it are not sent. */
-  readonly write?: string;
-}
+/** A client's frame before it is encoded. */
+export type Request = { readonly id: string } & (
+  | Exclude<ClientFrame, { readonly type: "ping" | "stdin" }>
+  | { readonly type: "stdin"; readonly bytes: Uint8Array }
+);
 
 interface Pending {
   request: Request;
@@ -39,8 +36,12 @@ export class Outgoing {
   #bytes = 0;
   #send: ((request: Request) => void) | undefined;
 
-  /** Settles when the server has answered. */
-  add(request: Request, { size = 0, write }: Weight = {}): Promise<void> {
+  /**
+   * Settles when the server has answered. `write` names the write that an input is a piece of: when one piece is refused,
+   * those behind it are not sent.
+   */
+  add(request: Request, write?: string): Promise<void> {
+    const size = request.type === "stdin" ? request.bytes.length : 0;
     const merged = request.type === "resize" ? this.#replaceSize(request) : undefined;
     if (merged !== undefined) return merged;
     if (this.#pending.length >= PENDING_FRAMES || this.#bytes + size > PENDING_BYTES)
@@ -107,10 +108,14 @@ export class Outgoing {
 
   #sendMore(): void {
     let underWay = 0;
+    let write: string | undefined;
     for (const pending of this.#pending.slice(0, WINDOW_FRAMES)) {
       const isRoom = underWay === 0 || underWay + pending.size <= WINDOW_BYTES;
-      if (this.#send === undefined || (!pending.isSent && !isRoom)) return;
+      // The piece before it may yet be refused, and what was written must not have a hole.
+      const mustWait = pending.write !== undefined && pending.write === write;
+      if (this.#send === undefined || (!pending.isSent && (!isRoom || mustWait))) return;
       underWay += pending.size;
+      write = pending.write;
       if (pending.isSent) continue;
       pending.isSent = true;
       this.#send(pending.request);

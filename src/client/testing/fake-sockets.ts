@@ -1,5 +1,6 @@
 import type { SocketClass, SocketLike } from "#client/transport.ts";
 import type { ServerFrame } from "#contract/frames.ts";
+import { decodeInput, type NumberedInput } from "#contract/terminal/input-frame.ts";
 
 const CONNECTING = 0;
 const OPEN = 1;
@@ -16,9 +17,13 @@ export class FakeSocket implements SocketLike {
   binaryType: "blob" | "arraybuffer" = "blob";
   readyState = CONNECTING;
   bufferedAmount = 0;
+  /** What the server chose of the protocols; the test says. */
+  protocol = "";
   readonly url: URL;
   readonly protocols: unknown;
   readonly sent: (Record<string, unknown> & { readonly type: string; readonly id: string })[] = [];
+  /** Binary frames, which are not in `sent`. */
+  readonly inputs: NumberedInput[] = [];
   readonly #listeners = new Map<string, Listener[]>();
 
   constructor(url: string, protocols?: unknown) {
@@ -30,8 +35,10 @@ export class FakeSocket implements SocketLike {
     this.#listeners.set(type, [...(this.#listeners.get(type) ?? []), listener]);
   }
 
-  send(data: string): void {
-    this.sent.push(JSON.parse(data));
+  send(data: string | ArrayBuffer | Uint8Array<ArrayBuffer>): void {
+    const input = typeof data === "string" ? undefined : decodeInput(new Uint8Array(data));
+    if (input !== undefined) this.inputs.push(input);
+    else this.sent.push(JSON.parse(String(data)));
   }
 
   /** As a peer that agrees at once. */

@@ -1,3 +1,4 @@
+import { InputSequence } from "#app/attach/input-sequence.ts";
 import type { Caller } from "#app/caller.ts";
 import { checkControllable, openSeat, type Seat } from "#app/live/seat.ts";
 import { resolveSince } from "#app/read/output.ts";
@@ -8,6 +9,7 @@ import { limits } from "#contract/limits.ts";
 import type { AttachQuery } from "#contract/operations/reading.ts";
 import { parseRequest } from "#contract/parse.ts";
 import type { Session } from "#contract/session.ts";
+import { BINARY_V1, BINARY_V2, decodeInput } from "#contract/terminal/input-frame.ts";
 import { isAtLeast } from "#contract/token.ts";
 import { sayFault } from "#http/fault-response.ts";
 import type { SessionHandle } from "#session/session-host.ts";
@@ -17,8 +19,6 @@ import { base64Encoding, binaryEncoding, framesOf, utf8Encoding } from "./output
 import { OutputPump, type PumpTarget } from "./output-pump.ts";
 import { renewRegularly } from "./renewal.ts";
 import type { Handshaken, OpenSocket, SocketDeps, SocketPlan } from "./socket-plan.ts";
-
-export const BINARY_PROTOCOL = "reins.bin.v1";
 
 const STDIN_HEADER_BYTES = 9;
 const STDIN_CHANNEL = 0;
@@ -40,7 +40,7 @@ export async function planAttach(
   const since = checkSince(handle, resolveSince(handle, query.since));
   const owned = stack.move();
   return {
-    protocols: [BINARY_PROTOCOL],
+    protocols: [BINARY_V2, BINARY_V1],
     open: (handshaken) => {
       const attached = new AttachedSocket(deps, { caller, handle, query, since, ...handshaken });
       void attached.start().catch((error: unknown) => attached.fail(error));
@@ -106,6 +106,7 @@ class AttachedSocket implements OpenSocket {
   readonly #outbox: Outbox;
   readonly #owned = new DisposableStack();
   readonly #seated = Promise.withResolvers<Seat>();
+  readonly #sequence = new InputSequence();
   #seat: Seat | undefined;
   #controller: Session["controller"] = null;
   #hasEnded = false;
@@ -182,7 +183,7 @@ class AttachedSocket implements OpenSocket {
   }
 
   get #isBinary(): boolean {
-    return this.#attaching.protocol === BINARY_PROTOCOL;
+    return this.#attaching.protocol !== "";
   }
 
   #follow(from: Pick<PumpTarget, "since" | "toldSize">): void {
@@ -254,12 +255,13 @@ class AttachedSocket implements OpenSocket {
 
   async #onMessage(bytes: Buffer, isBinary: boolean): Promise<void> {
     this.#outbox.sign();
-    // Nothing can be done any more, and the end does not wait for who goes on asking.
-    if (this.#hasEnded) return;
+    // Nothing can be done any more, and the end does not wait for a client that goes on asking.
+    if (this.#hasEnded || !this.#outbox.isOpen) return;
     this.#underWay += 1;
     let id: string | undefined;
     try {
-      if (isBinary) {
+      if (isBinary && this.#attaching.protocol === BINARY_V2) await this.#typeNumbered(bytes);
+      else if (isBinary) {
         const typed = this.#parseBinary(bytes);
         await (this.#seat ?? (await this.#seated.promise)).type(typed, undefined);
       } else {
@@ -274,6 +276,34 @@ class AttachedSocket implements OpenSocket {
     }
     this.#underWay -= 1;
     this.#leave();
+  }
+
+  async #typeNumbered(frame: Buffer): Promise<void> {
+    const input = decodeInput(frame);
+    if (input === undefined)
+      throw new Fault(
+        "invalid_request",
+        "a binary frame is 1, a sequence of 4 bytes, the length of the id, the id, the input",
+      );
+    const { id, sequence, bytes } = input;
+    try {
+      this.#sequence.take(sequence);
+    } catch (error) {
+      const { code, message } = sayFault(error);
+      this.#say({ type: "error", id, sequence, code, message });
+      this.#outbox.close(closeCodes.protocol_error, message);
+      return;
+    }
+    try {
+      const seat = this.#seat ?? (await this.#seated.promise);
+      await seat.type(bytes, id === "" ? undefined : id);
+      this.#say({ type: "ack", id, sequence });
+    } catch (error) {
+      this.#sequence.refused(sequence);
+      const { code, message } = sayFault(error);
+      if (code === "internal") this.#deps.onError(error);
+      this.#say({ type: "error", id, sequence, code, message });
+    }
   }
 
   async #answer(frame: ClientFrame, id: string | undefined): Promise<void> {
@@ -312,7 +342,7 @@ class AttachedSocket implements OpenSocket {
   /** `0 · offset (ignored) · bytes`: what was typed, as it is. */
   #parseBinary(bytes: Buffer): Buffer {
     if (!this.#isBinary)
-      throw new Fault("invalid_request", `binary frames need the sub-protocol ${BINARY_PROTOCOL}`);
+      throw new Fault("invalid_request", `binary frames need the sub-protocol ${BINARY_V2}`);
     if (bytes.length <= STDIN_HEADER_BYTES || bytes[0] !== STDIN_CHANNEL)
       throw new Fault(
         "invalid_request",

@@ -6,6 +6,7 @@ import type { RequestCounts } from "#http/metrics.ts";
 
 export const closeCodes = {
   done: 1000,
+  protocol_error: 1002,
   restarting: 1012,
   too_slow: 1013,
   taken_over: 4001,
