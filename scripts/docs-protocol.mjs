@@ -10,11 +10,11 @@ import { limits } from "#contract/limits.ts";
 import { operations } from "#contract/operations.ts";
 import { Session } from "#contract/session.ts";
 import { Shell } from "#contract/shell.ts";
+import { closeCodes } from "#contract/terminal/close-codes.ts";
 import { TerminalClientFrame, TerminalServerFrame } from "#contract/terminal-frames.ts";
 import { ProcessRead, ProcessResult } from "#contract/tools/process.ts";
 import { tools } from "#contract/tools/tools.ts";
 import { Task, Workspace } from "#contract/workspace.ts";
-import { closeCodes } from "#http/socket/outbox.ts";
 
 const path = fileURLToPath(new URL("../docs/protocol.md", import.meta.url));
 /** What is nested deeper is only named by its kind. */

@@ -9,7 +9,7 @@ import type { SocketDeps, SocketPlan } from "#http/socket/socket-plan.ts";
 import type { SessionHandle } from "#session/session-host.ts";
 import { getShell } from "./execd-context.ts";
 import { pastTheEnd } from "./execd-sessions.ts";
-import { ExecdSocket, takeSeat } from "./execd-socket.ts";
+import { ExecdSocket, openController } from "./execd-socket.ts";
 import { closeInteractive, findInteractive, startInteractive } from "./interactive-shell.ts";
 
 /**
@@ -50,16 +50,17 @@ export async function planExecdSocket(
   const replayEnd = query.since === undefined ? since : Math.max(since, wholeTail(handle));
   const { takeover = false } = query;
   const { session } = handle;
-  const seat = takeover ? undefined : await takeSeat(deps, { caller, session, takeover });
-  stack.defer(() => void seat?.[Symbol.asyncDispose]());
+  const request = { caller, session, takeover };
+  const controller = takeover ? undefined : await openController(deps, request);
+  stack.defer(() => void controller?.[Symbol.asyncDispose]());
   const owned = stack.move();
   const isReplay = query.since !== undefined;
-  const place = { caller, handle, shell, since, replayEnd, isReplay, takeover, seat };
+  const attaching = { caller, handle, shell, since, replayEnd, isReplay, takeover, controller };
   return {
     protocols: [],
     open: (handshaken) => {
-      const opened = new ExecdSocket(deps, { ...place, ...handshaken, owned });
-      void opened.start().catch((error: unknown) => opened.fail(error));
+      const opened = new ExecdSocket(deps, { ...attaching, ...handshaken });
+      opened.start();
       return opened;
     },
     [Symbol.dispose]: () => owned.dispose(),

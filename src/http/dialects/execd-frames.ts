@@ -1,10 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import * as z from "zod";
+import type { FrameEncoding, Run } from "#app/attach/output-frames.ts";
 import { channelName } from "#contract/channels.ts";
 import type { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { type Session, TerminalSize } from "#contract/session.ts";
-import type { FrameEncoding, Run } from "#http/socket/output-frames.ts";
 
 const SIGNAL_CHARS = 20;
 

@@ -1,31 +1,28 @@
-import { InputSequence } from "#app/attach/input-sequence.ts";
+import { checkControllable, openOrWatch } from "#app/attach/attached-control.ts";
+import { Attachment, type AttachmentPeer } from "#app/attach/attachment.ts";
+import { base64Encoding, binaryEncoding, utf8Encoding } from "#app/attach/output-frames.ts";
 import type { Caller } from "#app/caller.ts";
-import { checkControllable, openSeat, type Seat } from "#app/live/seat.ts";
 import { resolveSince } from "#app/read/output.ts";
 import { openVisible } from "#app/visible-session.ts";
-import { asFault, Fault, isUnexpected } from "#contract/fault.ts";
-import { ClientFrame, type ServerFrame } from "#contract/frames.ts";
+import { Fault, isUnexpected } from "#contract/fault.ts";
+import { ClientFrame } from "#contract/frames.ts";
 import { limits } from "#contract/limits.ts";
 import type { AttachQuery } from "#contract/operations/reading.ts";
 import { parseRequest } from "#contract/parse.ts";
 import type { Session } from "#contract/session.ts";
+import { closeCodes } from "#contract/terminal/close-codes.ts";
 import { BINARY_V1, BINARY_V2, decodeInput } from "#contract/terminal/input-frame.ts";
 import { isAtLeast } from "#contract/token.ts";
 import { sayFault } from "#http/fault-response.ts";
 import type { SessionHandle } from "#session/session-host.ts";
 import { onMessages, parseFrame } from "./messages.ts";
-import { closeCodes, Outbox } from "./outbox.ts";
-import { base64Encoding, binaryEncoding, framesOf, utf8Encoding } from "./output-frames.ts";
-import { OutputPump, type PumpTarget } from "./output-pump.ts";
-import { renewRegularly } from "./renewal.ts";
+import { Outbox } from "./outbox.ts";
 import type { Handshaken, OpenSocket, SocketDeps, SocketPlan } from "./socket-plan.ts";
 
-const STDIN_HEADER_BYTES = 9;
-const STDIN_CHANNEL = 0;
-/** A host that has gone is started anew by the next who asks. */
-const HOST_RETRY_MS = 500;
+const V1_HEADER_BYTES = 9;
+const V1_STDIN_CHANNEL = 0;
 
-/** Everything that can be refused is refused here, before the upgrade; nobody has lost anything yet. */
+/** Everything that can be refused is refused here, before the upgrade, when no other client has lost anything. */
 export async function planAttach(
   deps: SocketDeps,
   caller: Caller,
@@ -42,9 +39,9 @@ export async function planAttach(
   return {
     protocols: [BINARY_V2, BINARY_V1],
     open: (handshaken) => {
-      const attached = new AttachedSocket(deps, { caller, handle, query, since, ...handshaken });
-      void attached.start().catch((error: unknown) => attached.fail(error));
-      return attached;
+      const socket = new AttachedSocket(deps, { caller, handle, query, since, ...handshaken });
+      socket.start();
+      return socket;
     },
     [Symbol.dispose]: () => owned.dispose(),
   };
@@ -65,7 +62,7 @@ function checkControl(session: Session, caller: Caller, takeover: boolean): void
   );
 }
 
-/** Outside of the log it is refused now, with a status, and not by a frame later. */
+/** Throws `offset_out_of_range` now, with a status, and not by a frame later. */
 export function checkSince({ output, tail }: SessionHandle, since: number): number {
   if (since > tail) output.read(since, { limit: 1 });
   return since;
@@ -78,99 +75,41 @@ interface Attaching extends Handshaken {
   readonly since: number;
 }
 
-interface ToldSize {
-  readonly cols: number | null;
-  readonly rows: number | null;
-  readonly serial: number;
-}
-
-/** Sizes that a session was given before it was painted are not told again, and none that came later is missed. */
-function findPainted(
-  { sizes, eventsTail }: SessionHandle,
-  painted: { readonly cols: number; readonly rows: number; readonly offset: number },
-  { serial }: ToldSize,
-): number {
-  let found = serial;
-  let next = sizes.after(serial, eventsTail);
-  while (next !== undefined && next.offset <= painted.offset) {
-    if (next.cols === painted.cols && next.rows === painted.rows) found = next.serial;
-    next = sizes.after(next.serial, eventsTail);
-  }
-  return found;
-}
-
-/** One client at one session. */
+/** `/v1/sessions/{id}/ws`: an attachment as JSON and binary frames. */
 class AttachedSocket implements OpenSocket {
-  readonly #deps: SocketDeps;
   readonly #attaching: Attaching;
   readonly #outbox: Outbox;
-  readonly #owned = new DisposableStack();
-  readonly #seated = Promise.withResolvers<Seat>();
-  readonly #sequence = new InputSequence();
-  #seat: Seat | undefined;
-  #controller: Session["controller"] = null;
-  #hasEnded = false;
-  #underWay = 0;
+  readonly #attachment: Attachment;
 
   constructor(deps: SocketDeps, attaching: Attaching) {
-    this.#deps = deps;
+    const { socket, query, caller, handle, since } = attaching;
+    const { gateway } = deps;
     this.#attaching = attaching;
-    const { socket } = attaching;
     this.#outbox = new Outbox(socket, deps.outbox);
+    this.#attachment = new Attachment(
+      {
+        ...{ caller, handle, since, clock: deps.outbox.clock },
+        paint: query.paint === true ? gateway.screens : undefined,
+        open: async () => {
+          const { role = "viewer", takeover = false } = query;
+          const host = gateway.hosts.of(query.session_id);
+          const { audit } = gateway;
+          return await openOrWatch({ host, caller, audit }, handle.session, { role, takeover });
+        },
+      },
+      createPeer(deps, attaching, this.#outbox),
+    );
     onMessages(attaching, this.#outbox, (bytes, isBinary) => this.#onMessage(bytes, isBinary));
-    socket.on("close", () => this.#onClose());
+    socket.on("close", () => this.#attachment[Symbol.dispose]());
   }
 
-  async start(): Promise<void> {
-    const { handle, query, since, caller } = this.#attaching;
-    const { hosts, audit } = this.#deps.gateway;
-    const host = hosts.of(query.session_id);
-    const seat = await takeSeat({ host, caller, audit }, handle.session, query);
-    this.#seat = seat;
-    if (!this.#outbox.isOpen) {
-      // It has left while we asked.
-      await seat[Symbol.asyncDispose]();
-      return;
-    }
-    this.#seated.resolve(seat);
-    this.#controller = handle.session.controller;
-    const { session } = handle;
-    const resize = handle.sizes.at(since, handle.eventsTail);
-    const { cols, rows } = resize ?? session;
-    this.#say({
-      type: "connected",
-      session_id: session.session_id,
-      kind: session.kind,
-      mode: session.mode,
-      role: seat.role,
-      generation: seat.generation ?? null,
-      offset: since,
-      tail: handle.tail,
-      cols,
-      rows,
-      state: session.state,
-    });
-    this.#owned.use(handle.on(() => this.#onSession(handle.session)));
-    this.#owned.use(renewRegularly(this.#deps.outbox.clock, () => seat.renew()));
-    const told = { cols, rows, serial: resize?.serial ?? 0 };
-    const from = query.paint === true ? await this.#paint(since, told) : { since };
-    // It may have left meanwhile, and what it held is given back.
-    if (!this.#outbox.isOpen) return;
-    this.#follow(from);
-    this.#onSession(handle.session);
-  }
-
-  fail(error: unknown): void {
-    const { code, message } = sayFault(error);
-    if (isUnexpected(error)) this.#deps.onError(error);
-    this.#say({ type: "error", code, message });
-    const isGone = code === "host_unavailable" || code === "shutting_down";
-    this.#outbox.close(isGone ? closeCodes.restarting : closeCodes.too_slow, code);
+  start(): void {
+    void this.#attachment.start();
   }
 
   /** The gateway ends; the session goes on and the client comes back. */
   stop(reason: string, retryAfterMs: number): void {
-    this.#say({ type: "closing", reason, retry_after_ms: retryAfterMs });
+    this.#outbox.sendJson({ type: "closing", reason, retry_after_ms: retryAfterMs });
     this.#outbox.close(closeCodes.restarting, reason);
   }
 
@@ -182,205 +121,66 @@ class AttachedSocket implements OpenSocket {
     this.#attaching.socket.terminate();
   }
 
-  get #isBinary(): boolean {
-    return this.#attaching.protocol !== "";
-  }
-
-  #follow(from: Pick<PumpTarget, "since" | "toldSize">): void {
-    const { handle, query } = this.#attaching;
-    const text = query.encoding === "base64" ? base64Encoding : utf8Encoding;
-    const frames = framesOf(handle, this.#isBinary ? binaryEncoding : text);
-    const pump = new OutputPump(
-      { handle, frames, outbox: this.#outbox, ...from },
-      {
-        gap: (range) => this.#say({ type: "gap", ...range }),
-        resized: (size) => this.#say({ type: "resized", ...size }),
-        ended: (session, tail) => this.#ended(session, tail),
-        hostGone: () => this.stop("host_unavailable", HOST_RETRY_MS),
-        failed: (error) => this.fail(error),
-      },
-    );
-    this.#owned.use(pump);
-    pump.pump();
-  }
-
-  /** The screen instead of history, at the size that it has by now; where output follows it. */
-  async #paint(since: number, told: ToldSize): Promise<Pick<PumpTarget, "since" | "toldSize">> {
-    const { handle } = this.#attaching;
-    try {
-      const { state, offset, cols, rows } = await this.#deps.gateway.screens.state(handle);
-      if (cols !== told.cols || rows !== told.rows) this.#say({ type: "resized", cols, rows });
-      this.#say({ type: "screen", state, offset });
-      return { since: offset, toldSize: findPainted(handle, { cols, rows, offset }, told) };
-    } catch (error) {
-      const { code, message } = sayFault(error);
-      if (code === "internal") this.#deps.onError(error);
-      this.#say({ type: "error", code, message });
-      return { since };
-    }
-  }
-
-  #ended({ state }: Session, tail: number): void {
-    const isExit = state.kind === "exited";
-    this.#say({
-      type: "exit",
-      exit_code: isExit ? state.exit_code : null,
-      signal: isExit ? state.signal : null,
-      reason: isExit ? state.reason : "host_lost",
-      tail: isExit ? state.tail : tail,
-    });
-    this.#hasEnded = true;
-    this.#leave();
-  }
-
-  /** Who asked for something, the end perhaps, hears first that it was done. */
-  #leave(): void {
-    if (this.#hasEnded && this.#underWay === 0)
-      this.#outbox.close(closeCodes.done, "the session has ended");
-  }
-
-  #onSession(session: Session): void {
-    const { controller } = session;
-    const isSame =
-      controller?.generation === this.#controller?.generation &&
-      controller?.holder === this.#controller?.holder;
-    if (!isSame) {
-      const generation = controller?.generation ?? this.#controller?.generation ?? 0;
-      this.#controller = controller;
-      this.#say({ type: "control", holder: controller?.holder ?? null, generation });
-    }
-    if (this.#seat?.isTaken(session) === true)
-      this.#outbox.close(closeCodes.taken_over, "somebody else has taken control");
-  }
-
   async #onMessage(bytes: Buffer, isBinary: boolean): Promise<void> {
     this.#outbox.sign();
-    // Nothing can be done any more, and the end does not wait for a client that goes on asking.
-    if (this.#hasEnded || !this.#outbox.isOpen) return;
-    this.#underWay += 1;
     let id: string | undefined;
     try {
-      if (isBinary && this.#attaching.protocol === BINARY_V2) await this.#typeNumbered(bytes);
-      else if (isBinary) {
-        const typed = this.#parseBinary(bytes);
-        await (this.#seat ?? (await this.#seated.promise)).type(typed, undefined);
-      } else {
-        const value = parseFrame(bytes);
-        id = findId(value);
-        await this.#answer(parseRequest(ClientFrame, value), id);
+      if (isBinary) {
+        await this.#onBinary(bytes);
+        return;
       }
+      const value = parseFrame(bytes);
+      id = findId(value);
+      await this.#attachment.receive(parseRequest(ClientFrame, value));
     } catch (error) {
-      const { code, message } = sayFault(error);
-      if (code === "internal") this.#deps.onError(error);
-      this.#say({ type: "error", ...(id === undefined ? {} : { id }), code, message });
+      this.#attachment.refuse(error, { id });
     }
-    this.#underWay -= 1;
-    this.#leave();
   }
 
-  async #typeNumbered(frame: Buffer): Promise<void> {
-    const input = decodeInput(frame);
+  async #onBinary(bytes: Buffer): Promise<void> {
+    const { protocol } = this.#attaching;
+    if (protocol === BINARY_V1) {
+      await this.#attachment.write(parseV1(bytes), undefined);
+      return;
+    }
+    if (protocol !== BINARY_V2)
+      throw new Fault("invalid_request", `binary frames need the sub-protocol ${BINARY_V2}`);
+    const input = decodeInput(bytes);
     if (input === undefined)
       throw new Fault(
         "invalid_request",
         "a binary frame is 1, a sequence of 4 bytes, the length of the id, the id, the input",
       );
-    const { id, sequence, bytes } = input;
-    try {
-      this.#sequence.take(sequence);
-    } catch (error) {
-      const { code, message } = sayFault(error);
-      this.#say({ type: "error", id, sequence, code, message });
-      this.#outbox.close(closeCodes.protocol_error, message);
-      return;
-    }
-    try {
-      const seat = this.#seat ?? (await this.#seated.promise);
-      await seat.type(bytes, id === "" ? undefined : id);
-      this.#say({ type: "ack", id, sequence });
-    } catch (error) {
-      this.#sequence.refused(sequence);
-      const { code, message } = sayFault(error);
-      if (code === "internal") this.#deps.onError(error);
-      this.#say({ type: "error", id, sequence, code, message });
-    }
-  }
-
-  async #answer(frame: ClientFrame, id: string | undefined): Promise<void> {
-    // In order: whoever waits here goes on in the order in which it came.
-    await this.#serve(frame, this.#seat ?? (await this.#seated.promise));
-    if (frame.type === "ping") this.#say({ type: "pong", ...(id === undefined ? {} : { id }) });
-    else if (id !== undefined) this.#say({ type: "ack", id });
-  }
-
-  async #serve(frame: ClientFrame, seat: Seat): Promise<void> {
-    switch (frame.type) {
-      case "stdin":
-        return await seat.type(Buffer.from(frame.data, frame.encoding ?? "utf8"), frame.id);
-      case "eof":
-        return await seat.eof(frame.id);
-      case "resize":
-        return await seat.resize(frame.cols, frame.rows);
-      case "signal":
-        return await seat.signal(frame.signal);
-      case "control":
-        return await this.#changeControl(frame.action, seat);
-      case "close":
-        checkOperator(this.#attaching.caller);
-        return await seat.close(frame.reason);
-      case "ping":
-        return;
-    }
-  }
-
-  async #changeControl(action: "take" | "release", seat: Seat): Promise<void> {
-    checkOperator(this.#attaching.caller);
-    if (action === "take") await seat.take();
-    else await seat.release();
-  }
-
-  /** `0 · offset (ignored) · bytes`: what was typed, as it is. */
-  #parseBinary(bytes: Buffer): Buffer {
-    if (!this.#isBinary)
-      throw new Fault("invalid_request", `binary frames need the sub-protocol ${BINARY_V2}`);
-    if (bytes.length <= STDIN_HEADER_BYTES || bytes[0] !== STDIN_CHANNEL)
-      throw new Fault(
-        "invalid_request",
-        "a binary frame is channel 0, an offset of 8 bytes, then what is typed",
-      );
-    return bytes.subarray(STDIN_HEADER_BYTES);
-  }
-
-  #say(frame: ServerFrame): void {
-    this.#outbox.sendJson(frame);
-  }
-
-  #onClose(): void {
-    this.#owned.dispose();
-    this.#attaching.handle[Symbol.dispose]();
-    void this.#seat?.[Symbol.asyncDispose]();
+    await this.#attachment.type(input);
   }
 }
 
-/** After the upgrade: a failed handshake has taken control from nobody. Who loses a race to another watches. */
-export async function takeSeat(
-  deps: Parameters<typeof openSeat>[0],
-  session: Session,
-  { role = "viewer", takeover = false }: Pick<AttachQuery, "role" | "takeover">,
-): Promise<Seat> {
-  if (role === "viewer") return await openSeat(deps, session, { role, takeover: false });
-  try {
-    return await openSeat(deps, session, { role, takeover });
-  } catch (error) {
-    const { code } = asFault(error);
-    if (!["not_controller", "already_exited", "unsupported"].includes(code)) throw error;
-    return await openSeat(deps, session, { role: "viewer", takeover: false });
-  }
+function createPeer(
+  { onError }: SocketDeps,
+  { protocol, query }: Attaching,
+  outbox: Outbox,
+): AttachmentPeer {
+  const text = query.encoding === "base64" ? base64Encoding : utf8Encoding;
+  return {
+    encoding: protocol === "" ? text : binaryEncoding,
+    outbox,
+    say: (frame) => outbox.sendJson(frame),
+    close: (code, reason) => outbox.close(code, reason),
+    describe: (error) => {
+      if (isUnexpected(error)) onError(error);
+      return sayFault(error);
+    },
+  };
 }
 
-function checkOperator({ role }: Caller): void {
-  if (isAtLeast(role, "operator")) return;
-  throw new Fault("forbidden", `this needs the role operator; your token has ${role}`);
+/** `0 · offset (ignored) · bytes`. */
+function parseV1(frame: Buffer): Buffer {
+  if (frame.length > V1_HEADER_BYTES && frame[0] === V1_STDIN_CHANNEL)
+    return frame.subarray(V1_HEADER_BYTES);
+  throw new Fault(
+    "invalid_request",
+    "a binary frame is channel 0, an offset of 8 bytes, then the input",
+  );
 }
 
 function findId(value: unknown): string | undefined {

@@ -2,18 +2,8 @@ import type { WebSocket } from "ws";
 import type { Clock } from "#base/clock.ts";
 import { Emitter } from "#base/emitter.ts";
 import { limits } from "#contract/limits.ts";
+import { closeCodes } from "#contract/terminal/close-codes.ts";
 import type { RequestCounts } from "#http/metrics.ts";
-
-export const closeCodes = {
-  done: 1000,
-  protocol_error: 1002,
-  restarting: 1012,
-  too_slow: 1013,
-  taken_over: 4001,
-  unauthenticated: 4401,
-  forbidden: 4403,
-  not_found: 4404,
-} as const;
 
 export interface OutboxDeps {
   readonly clock: Clock;

@@ -1,91 +1,74 @@
-import type { Caller } from "#app/caller.ts";
-import type { Seat } from "#app/live/seat.ts";
+import { Attachment, type AttachmentOptions } from "#app/attach/attachment.ts";
+import type { FrameEncoding } from "#app/attach/output-frames.ts";
 import { sessionNotFound } from "#app/visible-session.ts";
+import { hasEnded } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
-import type { Session } from "#contract/session.ts";
+import type { ServerFrame } from "#contract/frames.ts";
+import { closeCodes } from "#contract/terminal/close-codes.ts";
 import type { TerminalServerFrame } from "#contract/terminal-frames.ts";
 import { isAtLeast } from "#contract/token.ts";
 import type { SessionHandle } from "#session/session-host.ts";
-import { type FrameEncoding, framesOf } from "./output-frames.ts";
-import { OutputPump } from "./output-pump.ts";
+import { describeError } from "./terminal-errors.ts";
 import type { Lane } from "./terminal-lanes.ts";
 
-export interface TerminalPlace {
-  readonly handle: SessionHandle;
-  readonly seat: Seat;
-  readonly caller: Caller;
-  readonly lane: Lane;
-}
+type Connected = Extract<ServerFrame, { readonly type: "connected" }>;
 
-export interface TerminalEvents {
+export interface TerminalPeer {
+  readonly lane: Lane;
+  /** The first frame; output follows it. */
+  greet(connected: Connected): void;
   say(frame: TerminalServerFrame): void;
-  /** Its end has been told: there is nothing more to hear of it. */
+  /** The client has been told of its end. */
   over(): void;
   hostGone(): void;
-  failed(error: unknown): void;
+  onError(error: unknown): void;
 }
 
-/** One terminal on a socket of many: its output as frames, and what the client does to it. */
-export class AttachedTerminal implements AsyncDisposable {
-  readonly #place: TerminalPlace;
-  readonly #events: TerminalEvents;
-  readonly #owned = new DisposableStack();
+/** One terminal on a socket of many: an attachment in the frames of that socket. */
+export class AttachedTerminal implements Disposable {
+  readonly #options: AttachmentOptions;
+  readonly #peer: TerminalPeer;
+  readonly #attachment: Attachment;
   readonly #over = Promise.withResolvers<void>();
   #isOver = false;
-  #controller: Session["controller"];
-  /** What we asked for last: while we hold control nobody else changes it, and the host's word may be under way. */
+  /** The size that was asked for last: the controller's, and the host's word for it may be under way. */
   #asked: { readonly cols: number; readonly rows: number } | undefined;
 
-  constructor(place: TerminalPlace, events: TerminalEvents) {
-    this.#place = place;
-    this.#events = events;
-    this.#controller = place.handle.session.controller;
-    this.#owned.use(place.handle);
-    this.#owned.use(place.lane);
-  }
-
-  get role(): Seat["role"] {
-    return this.#place.seat.role;
-  }
-
-  /** From here on its frames come, the first byte at this offset. */
-  follow(since: number): void {
-    const { handle, lane } = this.#place;
-    const { session_id } = handle.session;
-    const target = {
-      handle,
-      frames: framesOf(handle, encodingOf(handle)),
-      outbox: lane.outbox,
-      since,
-    };
-    const pump = new OutputPump(target, {
-      gap: (range) => this.#say({ type: "terminal.gap", payload: { session_id, ...range } }),
-      // Its controller knows, and the others have no frame for it.
-      resized: () => undefined,
-      ended: (session) => this.#end(session),
-      hostGone: () => this.#events.hostGone(),
-      failed: (error) => this.#events.failed(error),
+  constructor(options: AttachmentOptions, peer: TerminalPeer) {
+    this.#options = options;
+    this.#peer = peer;
+    this.#attachment = new Attachment(options, {
+      encoding: encodingOf(options.handle),
+      outbox: peer.lane.outbox,
+      say: (frame) => this.#say(frame),
+      close: (code) => this.#close(code),
+      describe: (error) => {
+        const described = describeError(error);
+        if (described.code === "internal") peer.onError(error);
+        return described;
+      },
     });
-    this.#owned.use(pump);
-    this.#owned.use(handle.on(() => this.#onSession()));
-    this.#onSession();
-    pump.pump();
+  }
+
+  /** Resolves when its first frame has been sent. */
+  async start(): Promise<void> {
+    await this.#attachment.start();
   }
 
   async type(bytes: Uint8Array, inputId: string | undefined): Promise<void> {
     this.#checkThere();
-    await this.#place.seat.type(bytes, inputId);
+    await this.#attachment.write(bytes, inputId);
   }
 
   /** 0 keeps that side as it is. */
   async resize(cols: number, rows: number): Promise<void> {
     this.#checkThere();
-    const { handle, seat } = this.#place;
-    const now = this.#asked ?? { cols: handle.session.cols ?? 0, rows: handle.session.rows ?? 0 };
+    const { session } = this.#attachment;
+    const now = this.#asked ?? { cols: session.cols ?? 0, rows: session.rows ?? 0 };
     const asked = { cols: cols || now.cols, rows: rows || now.rows };
     this.#asked = asked;
     try {
-      await seat.resize(asked.cols, asked.rows);
+      await this.#attachment.serve({ type: "resize", ...asked });
     } catch (error) {
       this.#asked = undefined;
       throw error;
@@ -95,68 +78,64 @@ export class AttachedTerminal implements AsyncDisposable {
   /** Resolves when it has ended and the client has been told all of it. */
   async close(reason: string | undefined): Promise<void> {
     this.#checkThere();
-    const { caller, seat } = this.#place;
-    if (!isAtLeast(caller.role, "operator"))
-      throw new Fault(
-        "not_controller",
-        `ending it needs the role operator; yours is ${caller.role}`,
-      );
-    await seat.close(reason);
+    const { role } = this.#options.caller;
+    if (!isAtLeast(role, "operator"))
+      throw new Fault("not_controller", `closing needs the role operator; yours is ${role}`);
+    await this.#attachment.serve({ type: "close", reason });
     await this.#over.promise;
   }
 
-  async renew(): Promise<void> {
-    if (!this.#isOver) await this.#place.seat.renew();
-  }
-
   /** Detaches; the session goes on. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#owned.disposed) return;
+  [Symbol.dispose](): void {
     this.#isOver = true;
-    this.#owned.dispose();
+    this.#peer.lane[Symbol.dispose]();
+    this.#attachment[Symbol.dispose]();
     this.#over.resolve();
-    await this.#place.seat[Symbol.asyncDispose]();
   }
 
-  #end({ session_id, state }: Session): void {
-    const { exit_code, signal } = state.kind === "exited" ? state : NOTHING_KNOWN;
-    const reason = "reason" in state ? state.reason : "host_lost";
+  #say(frame: ServerFrame): void {
+    const { session_id } = this.#attachment.session;
+    const { say } = this.#peer;
+    if (frame.type === "connected") this.#peer.greet(frame);
+    if (frame.type === "control") this.#sayControl(frame);
+    if (frame.type === "closing") this.#peer.hostGone();
+    if (frame.type === "gap") {
+      const { from, to } = frame;
+      say({ type: "terminal.gap", payload: { session_id, from, to } });
+    }
+    if (frame.type === "error") {
+      const { code, message } = frame;
+      say({ type: "terminal.error", payload: { session_id, code, message } });
+    }
+    if (frame.type !== "exit") return;
+    const { exit_code, signal, reason } = frame;
     this.#isOver = true;
-    this.#say({ type: "terminal.exit", payload: { session_id, exit_code, signal, reason } });
-    this.#events.over();
+    say({ type: "terminal.exit", payload: { session_id, exit_code, signal, reason } });
   }
 
-  #onSession(): void {
-    if (this.#isOver) return;
-    const { handle, seat } = this.#place;
-    const { session_id, controller, state } = handle.session;
-    // What has ended is controlled by nobody; its exit says so.
-    if (state.kind === "exited" || state.kind === "lost") return;
-    if (seat.isTaken(handle.session)) this.#asked = undefined;
-    const before = this.#controller;
-    if (controller?.generation === before?.generation && controller?.holder === before?.holder)
-      return;
-    this.#controller = controller;
-    const generation = controller?.generation ?? before?.generation ?? 0;
-    const holder = controller?.holder ?? null;
-    this.#say({ type: "terminal.control", payload: { session_id, holder, generation } });
+  #sayControl({ holder, generation }: Extract<ServerFrame, { readonly type: "control" }>): void {
+    const { session } = this.#attachment;
+    // The exit says that nobody controls it any more.
+    if (this.#isOver || hasEnded(session)) return;
+    const { session_id } = session;
+    this.#peer.say({ type: "terminal.control", payload: { session_id, holder, generation } });
+  }
+
+  /** A client that has lost control watches. */
+  #close(code: number): void {
+    if (code === closeCodes.taken_over) this.#asked = undefined;
+    else this.#peer.over();
   }
 
   #checkThere(): void {
-    if (this.#isOver) throw sessionNotFound(this.#place.handle.session.session_id);
-  }
-
-  #say(frame: TerminalServerFrame): void {
-    this.#events.say(frame);
+    if (this.#isOver) throw sessionNotFound(this.#attachment.session.session_id);
   }
 }
-
-const NOTHING_KNOWN = { exit_code: null, signal: null };
 
 const DATA_LIMIT_BYTES = 64 * 1024;
 const encodings = new WeakMap<SessionHandle["output"], FrameEncoding>();
 
-/** One for all who watch the session, so that they share its frames. */
+/** One for all clients of the session, so that they share its frames. */
 function encodingOf({ output, session }: SessionHandle): FrameEncoding {
   const known = encodings.get(output);
   if (known !== undefined) return known;

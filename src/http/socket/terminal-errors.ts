@@ -1,4 +1,4 @@
-import { asFault } from "#contract/fault.ts";
+import { asFault, type Fault } from "#contract/fault.ts";
 import type { FaultCode } from "#contract/faults.ts";
 import { TerminalClientFrame, type TerminalServerFrame } from "#contract/terminal-frames.ts";
 import { isObject } from "#contract/values/is-object.ts";
@@ -29,7 +29,7 @@ const renamed: Partial<Record<FaultCode, FaultCode>> = {
 };
 
 /** What the client is told. Of a mistake of ours it hears no more than that. */
-export function describeError(error: unknown): Pick<TerminalError, "code" | "message"> {
+export function describeError(error: unknown): Pick<Fault, "code" | "message"> {
   const { code, message } = asFault(error);
   if (code === "internal")
     return { code, message: "something went wrong here; the server's log says what" };

@@ -1,10 +1,9 @@
+import type { OutputOutbox } from "#app/attach/output-pump.ts";
 import { Emitter } from "#base/emitter.ts";
-import type { Outbox } from "./outbox.ts";
-import type { PumpTarget } from "./output-pump.ts";
 
 /** One terminal's way into the outbox that it shares with others. */
 export interface Lane extends Disposable {
-  readonly outbox: PumpTarget["outbox"];
+  readonly outbox: OutputOutbox;
 }
 
 /**
@@ -12,13 +11,13 @@ export interface Lane extends Disposable {
  * the room that comes back one frame each, in turn: one that floods takes no more than its share of what the peer takes.
  */
 export class Lanes implements Disposable {
-  readonly #outbox: PumpTarget["outbox"];
+  readonly #outbox: OutputOutbox;
   readonly #onError: (error: unknown) => void;
   /** The next in turn first. */
   readonly #lanes = new Set<SharedOutbox>();
   readonly #drained: Disposable;
 
-  constructor(outbox: PumpTarget["outbox"], onError: (error: unknown) => void) {
+  constructor(outbox: OutputOutbox, onError: (error: unknown) => void) {
     this.#outbox = outbox;
     this.#onError = onError;
     this.#drained = outbox.drained.on(() => this.#serve());
@@ -47,13 +46,13 @@ export class Lanes implements Disposable {
 }
 
 /** The outbox as one of those who share it sees it. */
-class SharedOutbox implements Pick<Outbox, "isFull" | "isOpen" | "send" | "drained"> {
+class SharedOutbox implements OutputOutbox {
   readonly drained: Emitter<void>;
-  readonly #outbox: PumpTarget["outbox"];
+  readonly #outbox: OutputOutbox;
   /** How many frames may still go; one in a turn. */
   #left = Number.POSITIVE_INFINITY;
 
-  constructor(outbox: PumpTarget["outbox"], onError: (error: unknown) => void) {
+  constructor(outbox: OutputOutbox, onError: (error: unknown) => void) {
     this.#outbox = outbox;
     this.drained = new Emitter(onError);
   }
@@ -66,7 +65,7 @@ class SharedOutbox implements Pick<Outbox, "isFull" | "isOpen" | "send" | "drain
     return this.#outbox.isOpen;
   }
 
-  send(...frame: Parameters<Outbox["send"]>): void {
+  send(...frame: Parameters<OutputOutbox["send"]>): void {
     this.#left -= 1;
     this.#outbox.send(...frame);
   }

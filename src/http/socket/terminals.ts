@@ -1,4 +1,5 @@
 import type { WebSocket } from "ws";
+import { openOrWatch } from "#app/attach/attached-control.ts";
 import type { Caller } from "#app/caller.ts";
 import { resolveSince } from "#app/read/output.ts";
 import { openVisible, sessionNotFound } from "#app/visible-session.ts";
@@ -6,14 +7,14 @@ import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { parseRequest } from "#contract/parse.ts";
 import type { Session } from "#contract/session.ts";
+import { closeCodes } from "#contract/terminal/close-codes.ts";
 import { TerminalClientFrame, type TerminalServerFrame } from "#contract/terminal-frames.ts";
 import { isAtLeast } from "#contract/token.ts";
-import { checkSince, takeSeat } from "./attach.ts";
+import { checkSince } from "./attach.ts";
 import { onMessages, parseFrame } from "./messages.ts";
-import { closeCodes, Outbox } from "./outbox.ts";
-import { renewRegularly } from "./renewal.ts";
+import { Outbox } from "./outbox.ts";
 import type { Handshaken, OpenSocket, SocketDeps, SocketPlan } from "./socket-plan.ts";
-import { AttachedTerminal } from "./terminal-attachment.ts";
+import { AttachedTerminal, type TerminalPeer } from "./terminal-attachment.ts";
 import { describeError, findIds, type Ids } from "./terminal-errors.ts";
 import { Lanes } from "./terminal-lanes.ts";
 
@@ -52,7 +53,6 @@ class TerminalsSocket implements OpenSocket {
   readonly #terminals = new Map<string, Promise<AttachedTerminal>>();
   /** Being opened: they have no id yet. */
   #opening = 0;
-  readonly #renewal: Disposable;
 
   constructor(deps: SocketDeps, caller: Caller, handshaken: Handshaken) {
     const { socket } = handshaken;
@@ -63,7 +63,6 @@ class TerminalsSocket implements OpenSocket {
     this.#lanes = new Lanes(this.#outbox, deps.onError);
     onMessages(handshaken, this.#outbox, (bytes, isBinary) => this.#onMessage(bytes, isBinary));
     socket.on("close", () => this.#onClose());
-    this.#renewal = renewRegularly(deps.outbox.clock, () => this.#renewAll());
   }
 
   stop(): void {
@@ -142,21 +141,21 @@ class TerminalsSocket implements OpenSocket {
 
   async #attach({ request_id, session_id, since }: Payload<"terminal.attach">): Promise<void> {
     if (!this.#terminals.has(session_id)) this.#checkRoom();
-    await this.#enter({ session_id, caller: this.#caller, since }, (place) => {
-      this.#say({ type: "terminal.attached", payload: { request_id, session_id, ...place } });
+    await this.#enter({ session_id, caller: this.#caller, since }, ({ offset, tail, role }) => {
+      const payload = { request_id, session_id, offset, tail, role };
+      this.#say({ type: "terminal.attached", payload });
     });
   }
 
-  /** Whatever is said first is said by `greet`; output follows it. Who is attached already begins again. */
-  #enter(asked: Asked, greet: (place: Place) => void): Promise<AttachedTerminal> {
+  /** `greet` sends the first frame; output follows it. A client that is attached already begins again. */
+  #enter(asked: Asked, greet: TerminalPeer["greet"]): Promise<AttachedTerminal> {
     const { session_id } = asked;
     const before = this.#terminals.get(session_id);
     const leave = () => this.#leave(session_id, entering);
     const enter = async () => {
-      await before?.then((terminal) => terminal[Symbol.asyncDispose](), ignore);
-      const { terminal, offset, tail } = await this.#takePlace(asked, leave);
-      greet({ offset, tail, role: terminal.role });
-      terminal.follow(offset);
+      await before?.then((terminal) => terminal[Symbol.dispose](), ignore);
+      const terminal = await this.#openTerminal(asked, { greet, over: leave });
+      await terminal.start();
       return terminal;
     };
     const entering: Promise<AttachedTerminal> = enter();
@@ -165,41 +164,42 @@ class TerminalsSocket implements OpenSocket {
     return entering;
   }
 
-  async #takePlace({ session_id, caller, since }: Asked, leave: () => void) {
+  async #openTerminal(
+    { session_id, caller, since }: Asked,
+    events: Pick<TerminalPeer, "greet" | "over">,
+  ): Promise<AttachedTerminal> {
     const { hosts, audit } = this.#deps.gateway;
     using stack = new DisposableStack();
     const handle = stack.use(await openVisible(hosts, caller, session_id));
     if (handle.session.mode !== "pty")
       throw new Fault(
         "invalid_request",
-        `${session_id} is no terminal; GET /v1/sessions/${session_id}/ws follows it`,
+        `${session_id} is not a terminal; GET /v1/sessions/${session_id}/ws follows it`,
       );
     const offset = checkSince(handle, resolveSince(handle, since));
     const host = hosts.of(session_id);
-    // Control is his if nobody has it; else he watches.
+    // A client that may type gets control if it is free; otherwise it watches.
     const role = isAtLeast(caller.role, "operator") ? "controller" : "viewer";
-    const seat = await takeSeat({ host, caller, audit }, handle.session, { role });
+    const request = { role, takeover: false } as const;
+    const opened = await openOrWatch({ host, caller, audit }, handle.session, request);
     stack.move();
-    const lane = this.#lanes.open();
-    const terminal = new AttachedTerminal(
-      { handle, seat, caller, lane },
+    const { clock } = this.#deps.outbox;
+    return new AttachedTerminal(
+      { handle, caller, since: offset, clock, open: async () => opened },
       {
+        ...events,
+        lane: this.#lanes.open(),
         say: (frame) => this.#say(frame),
-        over: leave,
         hostGone: () => this.#end("host_unavailable", "the host has gone; attach again"),
-        failed: (error) => {
-          this.#sayError(error, { session_id });
-          leave();
-        },
+        onError: this.#deps.onError,
       },
     );
-    return { terminal, offset, tail: handle.tail };
   }
 
   /** Forgets it, unless another has its id by now. */
   #leave(sessionId: string, entering: Promise<AttachedTerminal>): void {
     if (this.#terminals.get(sessionId) === entering) this.#terminals.delete(sessionId);
-    void entering.then((terminal) => terminal[Symbol.asyncDispose](), ignore);
+    void entering.then((terminal) => terminal[Symbol.dispose](), ignore);
   }
 
   async #get(sessionId: string): Promise<AttachedTerminal> {
@@ -215,11 +215,6 @@ class TerminalsSocket implements OpenSocket {
       "too_many",
       `a socket has at most ${limits.terminals_per_socket} terminals; open another`,
     );
-  }
-
-  async #renewAll(): Promise<void> {
-    const entering = [...this.#terminals.values()];
-    await Promise.allSettled(entering.map(async (terminal) => await (await terminal).renew()));
   }
 
   #say(frame: TerminalServerFrame): void {
@@ -239,7 +234,6 @@ class TerminalsSocket implements OpenSocket {
   }
 
   #onClose(): void {
-    this.#renewal[Symbol.dispose]();
     this.#lanes[Symbol.dispose]();
     for (const [sessionId, entering] of [...this.#terminals]) this.#leave(sessionId, entering);
   }
@@ -250,8 +244,6 @@ interface Asked {
   readonly caller: Caller;
   readonly since: number | "tail" | undefined;
 }
-
-type Place = Pick<Payload<"terminal.attached">, "offset" | "tail" | "role">;
 
 /** A token speaks for its own user; an administrator's also for others, in whose name the session then is. */
 function actFor(caller: Caller, userId: string | undefined): Caller {

@@ -6,10 +6,10 @@ import type { Logger } from "#base/logger.ts";
 import { asFault, Fault, isUnexpected } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { OperationSpec } from "#contract/operations/operation-spec.ts";
+import { closeCodes } from "#contract/terminal/close-codes.ts";
 import { describeFaultAt, isExecdRequest, noExecdRoute } from "#http/dialects/execd-faults.ts";
 import { admit, checkPlace, type DoorDeps, type Visit } from "#http/door.ts";
 import type { OpenVisits } from "#http/open-visits.ts";
-import { closeCodes } from "./outbox.ts";
 import type { OpenSocket, SocketPlan } from "./socket-plan.ts";
 
 /** A path that is a socket. */

@@ -1,19 +1,29 @@
+import type { Emitter } from "#base/emitter.ts";
 import { hasEnded } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
 import type { SessionHandle } from "#session/session-host.ts";
-import type { Outbox } from "./outbox.ts";
 import type { OutputFrames } from "./output-frames.ts";
+
+/** What has left and has not been taken is bounded here. */
+export interface OutputOutbox {
+  /** More would only wait here. */
+  readonly isFull: boolean;
+  readonly isOpen: boolean;
+  /** There is room again. */
+  readonly drained: Emitter<void>;
+  send(data: string | Buffer, options?: { readonly binary: boolean }): void;
+}
 
 export interface PumpTarget {
   readonly handle: SessionHandle;
   readonly frames: OutputFrames;
-  readonly outbox: Pick<Outbox, "isFull" | "isOpen" | "send" | "drained">;
+  readonly outbox: OutputOutbox;
   readonly since: number;
   /** The last change of the size that the viewer knows of; absent = the one at `since`. */
   readonly toldSize?: number | undefined;
 }
 
-/** What is said between the bytes, in the order in which it happened. */
+/** Everything but the bytes, in the order in which it happened. */
 export interface PumpEvents {
   gap(range: { readonly from: number; readonly to: number }): void;
   resized(size: { readonly cols: number; readonly rows: number }): void;

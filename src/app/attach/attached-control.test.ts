@@ -3,7 +3,7 @@ import type { AuditedAction } from "#app/audit.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost } from "#test/harness/host.ts";
-import { openSeat } from "./seat.ts";
+import { openControl } from "./attached-control.ts";
 
 async function open() {
   await using stack = new AsyncDisposableStack();
@@ -13,45 +13,47 @@ async function open() {
   const told: AuditedAction[] = [];
   const audit = { record: (done: AuditedAction) => void told.push(done) };
   const look = () => host.client.call("session.get", { session_id });
-  const sit = async (
+  const attach = async (
     user_id: string,
     request: { role: "viewer" | "controller"; takeover: boolean },
   ) =>
-    openSeat(
+    openControl(
       { host: host.hosts.of(session_id), caller: createTestCaller({ user_id }), audit },
       await look(),
       request,
     );
   const owned = stack.move();
-  return { sit, look, told, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { attach, look, told, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 const holding = { role: "controller", takeover: false } as const;
 
 test("who watches changes nothing until he takes control, and nothing after he gave it back", async () => {
   await using opened = await open();
-  const seat = await opened.sit("ann", { role: "viewer", takeover: false });
+  const attachment = await opened.attach("ann", { role: "viewer", takeover: false });
   const refused = expect.objectContaining({ code: "not_controller" });
   const attempts = () => [
-    seat.type(Buffer.from("x"), undefined),
-    seat.eof(undefined),
-    seat.resize(90, 20),
-    seat.signal("SIGCONT"),
+    attachment.type(Buffer.from("x"), undefined),
+    attachment.eof(undefined),
+    attachment.resize(90, 20),
+    attachment.signal("SIGCONT"),
   ];
   for (const attempt of attempts()) await expect(attempt).rejects.toEqual(refused);
-  expect([seat.role, await seat.take()]).toEqual(["viewer", 1]);
-  expect(seat.role).toBe("controller");
-  await seat.resize(90, 20);
-  await seat.release();
+  expect(attachment.role).toBe("viewer");
+  await attachment.take();
+  expect(attachment.generation).toBe(1);
+  expect(attachment.role).toBe("controller");
+  await attachment.resize(90, 20);
+  await attachment.release();
   for (const attempt of attempts()) await expect(attempt).rejects.toEqual(refused);
   expect(await opened.look()).toMatchObject({ cols: 90, rows: 20, tail: 0, controller: null });
 });
 
 test("who lost control to another learns it once, and what he still sends is refused", async () => {
   await using opened = await open();
-  const first = await opened.sit("ann", holding);
-  await expect(opened.sit("bob", holding)).rejects.toMatchObject({ code: "not_controller" });
-  const second = await opened.sit("bob", { role: "controller", takeover: true });
+  const first = await opened.attach("ann", holding);
+  await expect(opened.attach("bob", holding)).rejects.toMatchObject({ code: "not_controller" });
+  const second = await opened.attach("bob", { role: "controller", takeover: true });
   await expect(first.type(Buffer.from("late"), undefined)).rejects.toMatchObject({
     code: "not_controller",
   });
@@ -66,13 +68,13 @@ test("who lost control to another learns it once, and what he still sends is ref
 
 test("what was done is written down as counts when he leaves, and control is free again", async () => {
   await using opened = await open();
-  const seat = await opened.sit("ann", holding);
-  await seat.type(Buffer.from("hidden"), "1");
-  await seat.type(Buffer.from("words"), "2");
-  await seat.resize(90, 20);
-  await seat.resize(91, 21);
-  await seat[Symbol.asyncDispose]();
-  await seat[Symbol.asyncDispose]();
+  const attachment = await opened.attach("ann", holding);
+  await attachment.type(Buffer.from("hidden"), "1");
+  await attachment.type(Buffer.from("words"), "2");
+  await attachment.resize(90, 20);
+  await attachment.resize(91, 21);
+  await attachment[Symbol.asyncDispose]();
+  await attachment[Symbol.asyncDispose]();
   expect(opened.told.map(({ action, details }) => [action, details])).toEqual([
     ["session.attached", { role: "controller" }],
     ["session.wrote", { inputs: 2, bytes: 11 }],

@@ -150,12 +150,12 @@ export class OutputFrames {
   }
 }
 
-const shared = new WeakMap<Output, Map<FrameEncoding, OutputFrames>>();
+const shared = new WeakMap<Output, WeakMap<FrameEncoding, OutputFrames>>();
 
 /** The frames that all viewers of this output share. */
 export function framesOf(handle: SessionHandle, encoding: FrameEncoding): OutputFrames {
   const { output } = handle;
-  const byEncoding = shared.get(output) ?? new Map<FrameEncoding, OutputFrames>();
+  const byEncoding = shared.get(output) ?? new WeakMap<FrameEncoding, OutputFrames>();
   shared.set(output, byEncoding);
   const frames = byEncoding.get(encoding) ?? new OutputFrames(handle, encoding);
   byEncoding.set(encoding, frames);

@@ -1,63 +1,83 @@
 import type { Audit, AuditedAction } from "#app/audit.ts";
 import type { Caller } from "#app/caller.ts";
 import { nameOf } from "#app/session.ts";
-import { Fault } from "#contract/fault.ts";
+import { asFault, Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import type { HostAttachment, SessionHost } from "#session/session-host.ts";
 
-export interface SeatRequest {
-  readonly role: "viewer" | "controller";
+export type Role = "viewer" | "controller";
+
+export interface ControlRequest {
+  readonly role: Role;
   readonly takeover: boolean;
 }
 
-export interface SeatDeps {
-  readonly host: SessionHost;
+export interface ControlDeps {
+  readonly host: Pick<SessionHost, "call" | "attach">;
   readonly caller: Caller;
-  readonly audit: Audit;
+  readonly audit: Pick<Audit, "record">;
+  /** The name that others see. Absent = the caller's. */
+  readonly viewer?: string | undefined;
 }
 
-/** Takes a place at a session. Throws `not_controller` when control was asked for and somebody else has it. */
-export async function openSeat(
-  { host, caller, audit }: SeatDeps,
+/** Throws `not_controller` when control was asked for and another client has it. */
+export async function openControl(
+  deps: ControlDeps,
   session: Session,
-  { role, takeover }: SeatRequest,
-): Promise<Seat> {
+  { role, takeover }: ControlRequest,
+): Promise<AttachedControl> {
   const { session_id } = session;
   if (role === "controller") checkControllable(session);
-  const viewer = nameOf(caller);
+  const viewer = deps.viewer ?? nameOf(deps.caller);
   const request = { session_id, viewer, role, takeover };
-  const attachment = await host.attach(request);
+  const attachment = await deps.host.attach(request);
   const holder = session.controller?.holder;
-  const seat = new Seat({ host, caller, audit }, session, attachment);
-  seat.record("session.attached", { role });
+  const opened = new AttachedControl(deps, session, attachment);
+  opened.record("session.attached", { role });
   if (role === "controller" && takeover && holder !== undefined)
-    seat.record("session.taken_over", { from: holder });
-  return seat;
+    opened.record("session.taken_over", { from: holder });
+  return opened;
 }
 
-/** What is typed into an agent are requests, and those are sent by the operations of agents. */
-export function checkControllable({ kind, session_id }: Session): void {
+/** The same, but a client that cannot have control watches. */
+export async function openOrWatch(
+  deps: ControlDeps,
+  session: Session,
+  request: ControlRequest,
+): Promise<AttachedControl> {
+  const viewer = { role: "viewer", takeover: false } as const;
+  if (request.role === "viewer") return await openControl(deps, session, viewer);
+  try {
+    return await openControl(deps, session, request);
+  } catch (error) {
+    const { code } = asFault(error);
+    if (!["not_controller", "already_exited", "unsupported"].includes(code)) throw error;
+    return await openControl(deps, session, viewer);
+  }
+}
+
+export function checkControllable({ kind }: Session): void {
   if (kind !== "agent") return;
-  throw new Fault("unsupported", "nobody types into an agent; send it messages instead", {
-    details: { session_id },
-  });
+  throw new Fault("unsupported", "agents don't take keyboard input; send a message instead");
 }
 
 /**
- * A client's place at a session: a viewer, and the controller while it holds the newest generation. Calls reach the
- * host in the order in which they are made, and none waits for the child.
+ * The host's end of an attachment: a viewer, and the controller while it holds the newest generation. Calls reach the
+ * host in the order in which they are made, and those behind a `take` wait for it.
  */
-export class Seat implements AsyncDisposable {
-  readonly #deps: SeatDeps;
+export class AttachedControl implements AsyncDisposable {
+  readonly #deps: ControlDeps;
   readonly #session: Session;
   readonly #attachment: HostAttachment;
   #generation: number | undefined;
+  /** While control is being taken. Never rejects. */
+  #taking: Promise<void> | undefined;
   #wrote = { inputs: 0, bytes: 0 };
   /** How often, and the last one. */
   #resized = { times: 0, cols: 0, rows: 0 };
   #isOpen = true;
 
-  constructor(deps: SeatDeps, session: Session, attachment: HostAttachment) {
+  constructor(deps: ControlDeps, session: Session, attachment: HostAttachment) {
     this.#deps = deps;
     this.#session = session;
     this.#attachment = attachment;
@@ -68,51 +88,59 @@ export class Seat implements AsyncDisposable {
     return this.#generation;
   }
 
-  get role(): "viewer" | "controller" {
+  get role(): Role {
     return this.#generation === undefined ? "viewer" : "controller";
   }
 
   async type(bytes: Uint8Array, inputId: string | undefined): Promise<void> {
+    if (this.#taking !== undefined) await this.#taking;
     const generation = this.#hold();
     await this.#attachment.type({ bytes, inputId, generation });
     this.#wrote = { inputs: this.#wrote.inputs + 1, bytes: this.#wrote.bytes + bytes.byteLength };
   }
 
   async eof(inputId: string | undefined): Promise<void> {
+    if (this.#taking !== undefined) await this.#taking;
     const generation = this.#hold();
     await this.#attachment.eof({ inputId, generation });
   }
 
   async resize(cols: number, rows: number): Promise<void> {
+    if (this.#taking !== undefined) await this.#taking;
     const generation = this.#hold();
     await this.#attachment.resize({ cols, rows, generation });
     this.#resized = { times: this.#resized.times + 1, cols, rows };
   }
 
   async signal(signal: string): Promise<void> {
+    if (this.#taking !== undefined) await this.#taking;
     this.#hold();
     await this.#deps.host.call("session.signal", { session_id: this.#session.session_id, signal });
     this.record("session.signalled", { signal });
   }
 
-  /** Whoever asks a second time has decided: it is taken from its holder. */
-  async take(): Promise<number> {
-    if (this.#generation !== undefined) return this.#generation;
+  /** Takes control from its holder. */
+  async take(): Promise<void> {
+    if (this.#taking !== undefined) await this.#taking;
+    if (this.#generation !== undefined) return;
     checkControllable(this.#session);
-    this.#generation = await this.#attachment.take({ takeover: true });
+    await this.#take({ takeover: true });
     this.record("session.taken_over", {});
-    return this.#generation;
   }
 
   async release(): Promise<void> {
+    if (this.#taking !== undefined) await this.#taking;
     this.#generation = undefined;
     await this.#attachment.release();
   }
 
-  /** Keeps the lease of a client that is there and has nothing to say. */
+  /** Keeps the lease of a silent client. A lease that ran out is taken again, unless another client has control now. */
   async renew(): Promise<void> {
     if (this.#generation === undefined) return;
-    if (!(await this.#attachment.renew())) this.#generation = undefined;
+    const isHeld = await this.#attachment.renew();
+    if (isHeld || this.#generation === undefined) return;
+    this.#generation = undefined;
+    await this.#take({ takeover: false });
   }
 
   async close(reason: string | undefined): Promise<void> {
@@ -123,7 +151,7 @@ export class Seat implements AsyncDisposable {
     this.record("session.closed", reason === undefined ? {} : { reason });
   }
 
-  /** True once, when somebody else has taken control from us. */
+  /** True once, when another client has taken control from us. */
   isTaken({ controller }: Session): boolean {
     const isTaken =
       this.#generation !== undefined &&
@@ -150,8 +178,19 @@ export class Seat implements AsyncDisposable {
     audit.record({ action, caller, workspace_id, target_id: session_id, details });
   }
 
+  async #take({ takeover }: { readonly takeover: boolean }): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#taking = promise;
+    try {
+      this.#generation = await this.#attachment.take({ takeover });
+    } finally {
+      this.#taking = undefined;
+      resolve();
+    }
+  }
+
   #hold(): number {
     if (this.#generation !== undefined) return this.#generation;
-    throw new Fault("not_controller", "you watch this session; take control to type into it");
+    throw new Fault("not_controller", "you are viewing this session; take control to type");
   }
 }
