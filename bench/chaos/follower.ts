@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { World } from "#bench/chaos-world/world.ts";
-import type { AttachEvent } from "#client/attach/attachment.ts";
+import type { AttachEvent } from "#client/attach/frames.ts";
 import { followByProgram, type ProgramKind } from "./program-follower.ts";
 import type { Recorder } from "./recorder.ts";
 

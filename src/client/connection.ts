@@ -39,6 +39,7 @@ export class Connection {
   #isWatched = false;
   #isHeard = false;
   #isOver = false;
+  #isPaused = false;
 
   constructor(socket: SocketLike, options: ConnectionOptions) {
     this.#socket = socket;
@@ -78,6 +79,20 @@ export class Connection {
     if (this.isOpen) this.#socket.send(data);
   }
 
+  /** No more messages until `resume`. False where the socket cannot be paused. */
+  pause(): boolean {
+    if (this.#socket.pause === undefined) return false;
+    this.#isPaused = true;
+    this.#socket.pause();
+    return true;
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#socket.resume?.();
+  }
+
   /** From here on nothing more is heard of it. */
   drop(reason: string): void {
     this.#end({ code: ABNORMAL, reason });
@@ -110,7 +125,7 @@ export class Connection {
     this.#isWatched = true;
     clearTimeout(this.#timer);
     this.#timer = setInterval(() => {
-      if (!this.#isHeard) {
+      if (!this.#isHeard && !this.#isPaused) {
         this.drop("the server has fallen silent");
         return;
       }

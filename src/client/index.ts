@@ -3,8 +3,8 @@ export type { Runtime, RuntimeBackend } from "#contract/agent/runtime.ts";
 export { Fault } from "#contract/fault.ts";
 export type { FaultCode } from "#contract/faults.ts";
 export type { DocumentAnswer } from "./answers.ts";
-export type { AttachEvent, Attachment, AttachOptions } from "./attach/attachment.ts";
-export type { OutputEvent } from "./attach/frames.ts";
+export type { Attachment, AttachOptions } from "./attach/attachment.ts";
+export type { AttachEvent, OutputEvent } from "./attach/frames.ts";
 export {
   type CallName,
   type CallOptions,

@@ -32,6 +32,9 @@ export interface SocketLike {
   readonly protocol: string;
   send(data: string | ArrayBuffer | Uint8Array<ArrayBuffer>): void;
   close(code?: number, reason?: string): void;
+  /** Where the socket has it: no more messages until `resume`. A browser's has not. */
+  pause?(): void;
+  resume?(): void;
   addEventListener(type: "open" | "error", listener: () => void): void;
   addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void;
   addEventListener(

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { AttachEvent, Attachment } from "#client/attach/attachment.ts";
+import type { Attachment } from "#client/attach/attachment.ts";
+import type { AttachEvent } from "#client/attach/frames.ts";
 import { type Client, createClient } from "#client/client.ts";
 import type { Terminals, TerminalsEvent } from "#client/terminals.ts";
 import { openTestGateway } from "#test/harness/gateway.ts";

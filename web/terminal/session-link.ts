@@ -1,4 +1,5 @@
-import type { AttachEvent, Attachment, AttachOptions } from "#client/attach/attachment.ts";
+import type { Attachment, AttachOptions } from "#client/attach/attachment.ts";
+import type { AttachEvent } from "#client/attach/frames.ts";
 import type { Client } from "#client/client.ts";
 import type { OutputChannel } from "#contract/channels.ts";
 import { isLive } from "#contract/ended.ts";

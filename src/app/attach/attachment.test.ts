@@ -102,7 +102,7 @@ test("keys under way are answered before a takeover closes", async () => {
   expect(next.printed).toBe("x".repeat(length));
 });
 
-test("a viewer is told who has control and types nothing", async () => {
+test("a viewer hears who has control and types nothing", async () => {
   await using opened = await openCat();
   const { attachment, client } = await opened.attach("viewer");
   await attachment.type(input(1, "x"));

@@ -27,7 +27,7 @@ export interface AttachmentPeer {
   say(frame: ServerFrame): void;
   /** With a code of `closeCodes`. Control that was lost is a reason as well; a peer that stays then watches. */
   close(code: number, reason: string): void;
-  /** What the client is told of an error. */
+  /** The code and the sentence for the client. */
   describe(error: unknown): Pick<Fault, "code" | "message">;
 }
 
@@ -82,7 +82,7 @@ export class Attachment implements Disposable {
     return this.#pump?.cursor ?? this.#options.since;
   }
 
-  /** Says `connected`, then follows the output. Never rejects: a failure is said and closes. */
+  /** Says `connected`, then follows the output. Never rejects: a failure is sent as `error` and closes. */
   async start(): Promise<void> {
     try {
       await this.#start();

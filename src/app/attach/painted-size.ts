@@ -1,6 +1,6 @@
 import type { SessionHandle } from "#session/session-host.ts";
 
-/** The size that a client was told, and the serial of the resize that it comes from. */
+/** The size that a client knows, and the serial of the resize that it comes from. */
 export interface KnownSize {
   readonly cols: number | null;
   readonly rows: number | null;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "#base/manual-clock.ts";
 import type { RemotePlace } from "#cli/place/place.ts";
-import type { AttachEvent } from "#client/attach/attachment.ts";
+import type { AttachEvent } from "#client/attach/frames.ts";
 import type { Session } from "#contract/session.ts";
 import { RemoteSeat } from "./remote-seat.ts";
 

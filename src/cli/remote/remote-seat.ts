@@ -3,7 +3,8 @@ import type { RemotePlace } from "#cli/place/place.ts";
 import { KeyHold } from "#cli/terminal/key-hold.ts";
 import { AHEAD_CHUNKS, type Typed } from "#cli/terminal/keyboard.ts";
 import type { Size } from "#cli/terminal/raw-mode.ts";
-import type { AttachEvent, Attachment } from "#client/attach/attachment.ts";
+import type { Attachment } from "#client/attach/attachment.ts";
+import type { AttachEvent } from "#client/attach/frames.ts";
 import type { Session } from "#contract/session.ts";
 
 export interface RemoteSeatRequest {

@@ -5,7 +5,7 @@ import { DETACH_HINT } from "#cli/terminal/key-chords.ts";
 import { typeInto } from "#cli/terminal/keyboard.ts";
 import { currentSize, openRawMode } from "#cli/terminal/raw-mode.ts";
 import { Screen } from "#cli/terminal/screen.ts";
-import type { AttachEvent } from "#client/attach/attachment.ts";
+import type { AttachEvent } from "#client/attach/frames.ts";
 import { asFault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import { RemoteSeat, type RemoteSeatRequest } from "./remote-seat.ts";

@@ -6,7 +6,8 @@ import { Fault } from "#contract/fault.ts";
 import type { ServerFrame } from "#contract/frames.ts";
 import type { Session } from "#contract/session.ts";
 import { waitFor } from "#test/harness/eventually.ts";
-import { type AttachEvent, type AttachOptions, openAttachment } from "./attachment.ts";
+import { type AttachOptions, openAttachment } from "./attachment.ts";
+import type { AttachEvent } from "./frames.ts";
 
 type Connected = Extract<ServerFrame, { readonly type: "connected" }>;
 
@@ -147,6 +148,52 @@ test("taken over is the end, and what waits is refused", async () => {
   expect((await at.all()).at(-1)).toEqual({ type: "taken_over" });
   await expect(written).rejects.toMatchObject({ code: "not_controller" });
   await expect(at.attached.write("y")).rejects.toMatchObject({ code: "not_controller" });
+});
+
+test("with stay a client that loses control watches from the same byte and can take control again", async () => {
+  await using at = open({ role: "controller", stay: true });
+  const first = await at.socket(0);
+  first.open();
+  first.say(connected({ role: "controller", generation: 1 }));
+  first.print(0, "abc");
+  const before = at.attached.write("before");
+  first.end(4001);
+  await expect(before).rejects.toMatchObject({ code: "not_controller" });
+  const second = await at.socket(1);
+  expect(Object.fromEntries(second.url.searchParams)).toEqual({ since: "3", role: "viewer" });
+  second.open();
+  second.say(connected({ offset: 3 }));
+  void at.attached.take();
+  void at.attached.write("after", { id: "after" });
+  expect(second.sent.map(({ type }) => type)).toEqual(["control", "stdin"]);
+  // What was sent behind the take is not lost with the connection.
+  second.end(4001);
+  const third = await at.socket(2);
+  third.open();
+  third.say(connected({ offset: 3 }));
+  expect(third.sent.map(({ type }) => type)).toEqual(["control", "stdin"]);
+  const types = (await at.next(6)).map(({ type }) => type);
+  expect(types).toEqual([
+    ...["connected", "output", "taken_over", "restored", "taken_over", "restored"],
+  ]);
+});
+
+test("a socket that can be paused is not closed when the reader is behind", async () => {
+  await using at = open({ queueBytes: 1000 });
+  const socket = await at.socket(0);
+  const paused: string[] = [];
+  const held = Object.assign(socket, {
+    pause: () => paused.push("pause"),
+    resume: () => paused.push("resume"),
+  });
+  held.open();
+  held.say(connected({}));
+  held.print(0, "x".repeat(900));
+  held.print(900, "y");
+  expect(paused).toContain("pause");
+  await at.next(3);
+  expect(paused.at(-1)).toBe("resume");
+  expect(at.sockets).toHaveLength(1);
 });
 
 test.each(["unauthenticated", "forbidden", "session_not_found"] as const)(

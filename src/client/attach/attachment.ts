@@ -4,20 +4,21 @@ import { EventQueue } from "#client/event-queue.ts";
 import { createId } from "#client/random-id.ts";
 import type { Transport } from "#client/transport.ts";
 import { asFault, Fault, fromFaultBody } from "#contract/fault.ts";
-import type { ServerFrame } from "#contract/frames.ts";
 import type { Session } from "#contract/session.ts";
 import { BINARY_V1, BINARY_V2 } from "#contract/terminal/input-frame.ts";
 import { Claim } from "./claim.ts";
-import { Cursor, type Gap } from "./cursor.ts";
+import { Cursor } from "./cursor.ts";
 import {
   detached,
   finalCodes,
+  handled,
   hasExited,
   mayGetBetter,
   notController,
   TAKEN_OVER,
 } from "./endings.ts";
-import { createEncoder, decodeMessage, type OutputEvent, type Received } from "./frames.ts";
+import type { AttachEvent, FrameOf } from "./frames.ts";
+import { createEncoder, decodeMessage, type Received } from "./frames.ts";
 import { Outgoing, queueFull, type Request } from "./outgoing.ts";
 
 /** That nobody has read. Beyond it the connection is given up, until half of it is read. */
@@ -37,6 +38,8 @@ export interface AttachOptions {
   readonly paint?: boolean | undefined;
   /** False: output and input as JSON. Absent = true. */
   readonly binary?: boolean | undefined;
+  /** Watches when another client has taken control. Absent: `taken_over` is the end. */
+  readonly stay?: boolean | undefined;
   /** Detaches. */
   readonly signal?: AbortSignal | undefined;
   /** Overrides for tests. */
@@ -44,23 +47,8 @@ export interface AttachOptions {
   readonly queueBytes?: number | undefined;
 }
 
-type FrameOf<T extends ServerFrame["type"]> = Extract<ServerFrame, { readonly type: T }>;
-
-/** `exit`, `taken_over` and `failed` are the last one. */
-export type AttachEvent =
-  | FrameOf<"connected" | "screen" | "resized" | "control" | "closing" | "exit">
-  | OutputEvent
-  | Gap
-  /** The connection is gone; it comes back by itself. Once, however often that is tried. */
-  | { readonly type: "lost"; readonly code: number; readonly reason: string }
-  | (Omit<FrameOf<"connected">, "type"> & { readonly type: "restored" })
-  /** Something was refused; `id` names what was asked. */
-  | { readonly type: "error"; readonly id: string | undefined; readonly fault: Fault }
-  | { readonly type: "taken_over" }
-  | { readonly type: "failed"; readonly fault: Fault };
-
 export interface AttachDeps {
-  readonly transport: Transport;
+  readonly transport: Pick<Transport, "socket" | "random" | "pause">;
   /** Asked when a handshake fails: no WebSocket says why. */
   readonly getSession: (sessionId: string, signal: AbortSignal) => Promise<Session>;
 }
@@ -83,8 +71,8 @@ export function openAttachment(
  *       ▼                      ▼                │ half of it is read
  *      over ◀──────────────── over   open ──▶ paused (the reader is 8 MiB behind)
  * ```
- * Read it with `for await`; leaving the loop and coming back misses nothing. As nothing slows a WebSocket down, a reader
- * that falls behind costs the connection, which comes back at the cursor; nothing that is written passes meanwhile.
+ * Read it with `for await`; leaving the loop and coming back misses nothing. A socket that can be paused waits for a
+ * reader that falls behind. A browser's cannot: it is closed, and the next one continues at the cursor.
  */
 export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
   readonly #deps: AttachDeps;
@@ -155,7 +143,7 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
     return this.#ask({ type: "eof", id: createId() });
   }
 
-  /** The last one is said again after a cut. */
+  /** The last one is sent again after a cut. */
   resize(cols: number, rows: number): Promise<void> {
     this.#size = { cols, rows };
     return this.#ask({ type: "resize", id: createId(), cols, rows });
@@ -214,6 +202,7 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
     this.#outgoing.cut();
     if (this.#leaving !== undefined) this.#finish(this.#leaving);
     if (this.#over !== undefined || this.#isFinal(ended)) return;
+    if (ended.code === TAKEN_OVER) return;
     if (wasConnected || !this.#isLost) this.#push({ type: "lost", ...ended });
     this.#isLost = true;
     if (this.#drained !== undefined) {
@@ -246,11 +235,22 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
   }
 
   #isFinal({ code, reason }: Ended): boolean {
-    if (code === TAKEN_OVER) this.#finish(notController(reason), { type: "taken_over" });
+    if (code === TAKEN_OVER) this.#lose(notController(reason));
     const fault = finalCodes[code];
     if (fault !== undefined)
       this.#fail(new Fault(fault, reason || `the server closed with ${code}`));
     return this.#over !== undefined;
+  }
+
+  /** Another client has control: the end, or the next connection watches. */
+  #lose(fault: Fault): void {
+    if (this.#options.stay !== true) {
+      this.#finish(fault, { type: "taken_over" });
+      return;
+    }
+    this.#claim.release();
+    this.#outgoing.refuse(fault);
+    this.#push({ type: "taken_over" });
   }
 
   /** Throws what cannot get better. */
@@ -272,7 +272,7 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
     const verdict = this.#claim.judge(session);
     const holder = session.controller?.holder ?? "somebody else";
     const sentence = `${holder} controls this session; takeover takes it`;
-    if (verdict === "taken_over") this.#finish(notController(sentence), { type: "taken_over" });
+    if (verdict === "taken_over") this.#lose(notController(sentence));
     if (verdict === "refused") throw notController(sentence);
   }
 
@@ -364,6 +364,7 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
     this.#events.push(event, bytes);
     const { queueBytes = QUEUE_BYTES } = this.#options;
     if (this.#events.cost <= queueBytes || this.#drained !== undefined || this.#over) return;
+    if (this.#connection?.pause() === true) return;
     this.#drained = Promise.withResolvers();
     this.#connection?.drop("the reader is too far behind");
   }
@@ -373,7 +374,9 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
     if (event.type === "gap") this.#delivered = event.to;
     if (event.type === "screen") this.#delivered = event.offset;
     const { queueBytes = QUEUE_BYTES } = this.#options;
-    if (this.#events.cost <= queueBytes / 2) this.#drained?.resolve();
+    if (this.#events.cost > queueBytes / 2) return;
+    this.#drained?.resolve();
+    this.#connection?.resume();
   }
 
   #fail(fault: Fault): void {
@@ -391,10 +394,4 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
     this.#ending.abort(why);
     this.#connection?.drop("done");
   }
-}
-
-/** Who does not wait for an answer hears of a refusal by an event, not by a promise that nobody looks at. */
-function handled<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => undefined);
-  return promise;
 }

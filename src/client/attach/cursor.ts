@@ -1,10 +1,4 @@
-import type { OutputEvent } from "./frames.ts";
-
-export interface Gap {
-  readonly type: "gap";
-  readonly from: number;
-  readonly to: number;
-}
+import type { Gap, OutputEvent } from "./frames.ts";
 
 /** Which byte comes next. Whatever connections bring, each byte passes once, in order, and what is missing is said. */
 export class Cursor {

@@ -25,3 +25,9 @@ export function hasExited(): Fault {
 export function detached(): Fault {
   return new Fault("conflict", "this attachment has been detached");
 }
+
+/** A refusal is an event as well: a caller that does not wait for the answer is not told twice. */
+export function handled<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
+}

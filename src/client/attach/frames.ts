@@ -1,5 +1,6 @@
 import { findBase64, toBase64 } from "#client/base64.ts";
 import { channelName, type OutputChannel } from "#contract/channels.ts";
+import type { Fault } from "#contract/fault.ts";
 import type { ServerFrame } from "#contract/frames.ts";
 import { BINARY_V2, encodeInput } from "#contract/terminal/input-frame.ts";
 import { parseObject } from "#contract/values/parse-object.ts";
@@ -15,11 +16,33 @@ export interface OutputEvent {
   readonly bytes: Uint8Array;
 }
 
+export interface Gap {
+  readonly type: "gap";
+  readonly from: number;
+  readonly to: number;
+}
+
+export type FrameOf<T extends ServerFrame["type"]> = Extract<ServerFrame, { readonly type: T }>;
+
+/** `exit`, `failed` and, without `stay`, `taken_over` are the last one. */
+export type AttachEvent =
+  | FrameOf<"connected" | "screen" | "resized" | "control" | "closing" | "exit">
+  | OutputEvent
+  | Gap
+  /** The connection is gone; it comes back by itself. Once, however often that is tried. */
+  | { readonly type: "lost"; readonly code: number; readonly reason: string }
+  | (Omit<FrameOf<"connected">, "type"> & { readonly type: "restored" })
+  /** Something was refused; `id` names what was asked. */
+  | { readonly type: "error"; readonly id: string | undefined; readonly fault: Fault }
+  | { readonly type: "taken_over" }
+  | { readonly type: "failed"; readonly fault: Fault };
+
 export type Received = OutputEvent | Exclude<ServerFrame, { readonly type: "stdout" | "stderr" }>;
 
 /** A message of the server's; undefined when it is none that can be read. Types that are not known are for others. */
 export function decodeMessage(message: unknown): Received | undefined {
-  if (message instanceof ArrayBuffer) return decodeBinary(message);
+  if (message instanceof ArrayBuffer) return decodeBinary(new Uint8Array(message));
+  if (message instanceof Uint8Array) return decodeBinary(message);
   if (typeof message !== "string") return undefined;
   const frame = parseObject(message);
   if (typeof frame?.type !== "string") return undefined;
@@ -31,14 +54,14 @@ export function decodeMessage(message: unknown): Received | undefined {
   return bytes && { type: "output", channel, offset, bytes };
 }
 
-function decodeBinary(buffer: ArrayBuffer): OutputEvent | undefined {
-  if (buffer.byteLength < HEADER_BYTES) return undefined;
-  const view = new DataView(buffer);
+function decodeBinary(frame: Uint8Array): OutputEvent | undefined {
+  if (frame.length < HEADER_BYTES) return undefined;
+  const view = new DataView(frame.buffer, frame.byteOffset);
   return {
     type: "output",
     channel: channelName(view.getUint8(0)),
     offset: Number(view.getBigUint64(1)),
-    bytes: new Uint8Array(buffer, HEADER_BYTES),
+    bytes: frame.subarray(HEADER_BYTES),
   };
 }
 

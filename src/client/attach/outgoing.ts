@@ -1,6 +1,7 @@
 import { Fault } from "#contract/fault.ts";
 import type { ClientFrame } from "#contract/frames.ts";
 import { limits } from "#contract/limits.ts";
+import { handled } from "./endings.ts";
 
 /** Fewer than the ids that a session remembers: whatever is sent again is still known there. */
 export const PENDING_FRAMES = 256;
@@ -45,14 +46,12 @@ export class Outgoing {
     const merged = request.type === "resize" ? this.#replaceSize(request) : undefined;
     if (merged !== undefined) return merged;
     if (this.#pending.length >= PENDING_FRAMES || this.#bytes + size > PENDING_BYTES)
-      return rejected(queueFull());
+      return handled(Promise.reject(queueFull()));
     const pending = { request, size, write, isSent: false, done: Promise.withResolvers<void>() };
-    // Who does not wait for an answer hears of a refusal by an event.
-    pending.done.promise.catch(() => undefined);
     this.#pending.push(pending);
     this.#bytes += size;
     this.#sendMore();
-    return pending.done.promise;
+    return handled(pending.done.promise);
   }
 
   get isEmpty(): boolean {
@@ -92,6 +91,17 @@ export class Outgoing {
     this.#pending = kept;
     for (const pending of kept) pending.isSent = false;
     for (const pending of lost) this.#settle(pending, unknownOutcome());
+  }
+
+  /** Control is lost: refuses all requests but those from the last `take` on, which are sent again. */
+  refuse(fault: Fault): void {
+    this.#send = undefined;
+    const isTake = ({ request }: Pending) =>
+      request.type === "control" && request.action === "take";
+    const at = this.#pending.findLastIndex(isTake);
+    const refused = this.#pending.splice(0, at === -1 ? this.#pending.length : at);
+    for (const pending of this.#pending) pending.isSent = false;
+    for (const pending of refused) this.#settle(pending, fault);
   }
 
   /** Nothing is sent any more. The end of the session is what `close` and `eof` wanted. */
@@ -158,10 +168,4 @@ function unknownOutcome(): Fault {
   const sentence =
     "the connection was cut before the answer: it is not known whether the signal was sent";
   return new Fault("host_unavailable", sentence);
-}
-
-function rejected(fault: Fault): Promise<never> {
-  const promise = Promise.reject(fault);
-  promise.catch(() => undefined);
-  return promise;
 }

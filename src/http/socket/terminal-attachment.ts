@@ -18,7 +18,7 @@ export interface TerminalPeer {
   /** The first frame; output follows it. */
   greet(connected: Connected): void;
   say(frame: TerminalServerFrame): void;
-  /** The client has been told of its end. */
+  /** The client knows of its end. */
   over(): void;
   hostGone(): void;
   onError(error: unknown): void;
@@ -75,7 +75,7 @@ export class AttachedTerminal implements Disposable {
     }
   }
 
-  /** Resolves when it has ended and the client has been told all of it. */
+  /** Resolves when it has ended and the client has got all of it. */
   async close(reason: string | undefined): Promise<void> {
     this.#checkThere();
     const { role } = this.#options.caller;
