@@ -53,7 +53,7 @@ export async function runManyShellRuns(
   const { PATH = "/usr/bin:/bin" } = process.env;
   const operations = createShellOperations(deps, {
     ...{ user_id: undefined, token_id: undefined, role: "admin", workspaces: "*" },
-    ...{ workspace_id: LOCAL_WORKSPACE, env: { PATH }, work_dir: "/", umask: 0o022 },
+    ...{ workspace_id: LOCAL_WORKSPACE, where: { env: { PATH }, work_dir: "/", umask: 0o022 } },
   });
   const good = (await operations["shell.create"]({})).shell_id;
   const bad = (await operations["shell.create"]({ env: { PATH: "/nonexistent" } })).shell_id;

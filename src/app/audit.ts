@@ -9,11 +9,11 @@ import type { WorkspaceScope } from "#contract/token.ts";
 import { defined } from "#contract/values/defined.ts";
 import type { AuditDetails, AuditFact } from "#store/audit.ts";
 import type { Store } from "#store/store.ts";
-import { type Caller, chooseWorkspace } from "./caller.ts";
+import { chooseWorkspace, type Who } from "./caller.ts";
 
 export interface AuditedAction {
   readonly action: AuditAction;
-  readonly caller: Pick<Caller, "user_id" | "token_id">;
+  readonly caller: Pick<Who, "user_id" | "token_id">;
   readonly workspace_id?: string | undefined;
   readonly target_id?: string | undefined;
   /** Counts and names; never a secret, what was typed or what was printed. */
@@ -87,7 +87,7 @@ export function createHostAudit(
 
 export function createAuditOperations(
   { store }: { readonly store: Pick<Store, "audit"> },
-  caller: Caller,
+  caller: Who,
 ): Pick<Operations, "audit.list"> {
   return {
     "audit.list": async ({ workspace_id, limit = limits.list_default, ...query }) => {

@@ -5,7 +5,7 @@ import { errnoOf } from "#base/errno.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { OperationInput, OperationOutput, Operations } from "#contract/operations.ts";
-import type { Caller } from "./caller.ts";
+import type { Where } from "./caller.ts";
 
 type Request = OperationInput<"directory.list">;
 
@@ -15,7 +15,7 @@ const ENTRIES_READ = 20_000;
 /** Typing help, for who may run commands in any directory anyway. */
 export function createDirectoryOperations({
   work_dir,
-}: Pick<Caller, "work_dir">): Pick<Operations, "directory.list"> {
+}: Pick<Where, "work_dir">): Pick<Operations, "directory.list"> {
   return { "directory.list": (request) => listDirectories(work_dir, request) };
 }
 

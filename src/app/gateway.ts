@@ -17,7 +17,7 @@ import type { TokenRow } from "#store/tokens.ts";
 import { createAgentOperations } from "./agent/agent.ts";
 import { type Agents, createAgents, interruptAgent } from "./agent/agents.ts";
 import { type Audit, createAudit, createAuditOperations, createHostAudit } from "./audit.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller, Where, Who } from "./caller.ts";
 import { createDirectoryOperations } from "./directory.ts";
 import { createGlanceOperations } from "./glance/glances.ts";
 import { RemovedWorkspaces } from "./live/removed-workspaces.ts";
@@ -45,19 +45,21 @@ export type GatewayOperations = Omit<Operations, OfTheDoor>;
 /** Everything that a door to the world needs: who comes, what they may call, and sessions to follow. */
 export interface Gateway extends AsyncDisposable {
   /** The caller whose token this is. */
-  identify(secret: string): Caller | undefined;
+  identify(secret: string): Who | undefined;
   /** Whether the token is still one, and so is the cookie. */
-  knows(caller: Caller): boolean;
+  knows(who: Who): boolean;
   exchangeTicket(ticket: string): ExchangedTicket;
-  operations(caller: Caller): GatewayOperations;
+  operations(who: Who): GatewayOperations;
   /** What a model of the caller may be given. */
-  tools(caller: Caller): Tools;
-  health(caller: Caller | undefined): Promise<Health>;
+  tools(who: Who): Tools;
+  health(who: Who | undefined): Promise<Health>;
   /** Undefined when no host answers. */
   hostHealth(): Promise<HostHealth | undefined>;
   readonly hosts: SessionHosts;
   readonly screens: Screens;
   readonly audit: Audit;
+  /** The environment and the directory of the children of every caller. */
+  readonly where: Where;
 }
 
 export interface GatewayDeps {
@@ -68,9 +70,8 @@ export interface GatewayDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly version: string;
-  /** What children of callers from afar start from. */
-  readonly env: Readonly<Record<string, string>>;
-  readonly home: string;
+  /** The environment and the directory of the children of every caller. */
+  readonly where: Where;
   readonly taskIdleMs: number;
   readonly shell: string | undefined;
   /** Of `execute`. */
@@ -101,17 +102,19 @@ export function openGateway(deps: GatewayDeps): Gateway {
   const patterns = owned.use(openPatterns());
   const audit = createAudit(store, clock, log);
   const agents = createAgents(deps);
-  const launcher = { env: deps.env, umask: undefined };
-  const tended: AgentsTended = owned.use(tendAgents({ ...deps, board, agents, launcher }));
+  const tended: AgentsTended = owned.use(
+    tendAgents({ ...deps, board, agents, launcher: deps.where }),
+  );
   const shared = { board, screens, patterns, audit, agents, removedWorkspaces };
   const parts: Parts = { ...deps, ...shared };
-  const callers = new WeakMap<TokenRow, Caller>();
-  const operations = new WeakMap<Caller, GatewayOperations>();
+  const known = new WeakMap<TokenRow, Who>();
+  const operations = new WeakMap<Who, GatewayOperations>();
+  const locate = (who: Who): Caller => ({ ...who, where: deps.where });
   return {
     identify: (secret) => {
       const token = findIdentity(store, secret);
       if (token === undefined) return undefined;
-      return findOrMake(callers, token, () => describeCaller(token, deps));
+      return findOrMake(known, token, () => describeWho(token));
     },
     knows: ({ token_id, cookie_id }) => {
       // A cookie never outlives its token: see store/tokens.ts.
@@ -119,14 +122,16 @@ export function openGateway(deps: GatewayDeps): Gateway {
       return id === undefined || store.tokens.findById(id) !== undefined;
     },
     exchangeTicket: (ticket) => exchangeTicket({ store, audit }, ticket),
-    operations: (caller) =>
-      findOrMake(operations, caller, () => createGatewayOperations(parts, caller)),
-    tools: (caller) => createTools({ ...parts, places: createPlaces(store), ...FROM_AFAR }, caller),
-    health: (caller) => describeHealth(parts, caller),
+    operations: (who) =>
+      findOrMake(operations, who, () => createGatewayOperations(parts, locate(who))),
+    tools: (who) =>
+      createTools({ ...parts, places: createPlaces(store), ...FROM_AFAR }, locate(who)),
+    health: (who) => describeHealth(parts, who),
     hostHealth: () => hosts.all()[0].health(),
     hosts,
     screens,
     audit,
+    where: deps.where,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -170,7 +175,11 @@ function createGatewayOperations(parts: Parts, caller: Caller): GatewayOperation
   const folder = join(parts.dataDir, "shells");
   return {
     ...createSessionOperations(
-      { ...parts, places, interruptAgent: (session) => interruptAgent(parts, caller, session) },
+      {
+        ...parts,
+        places,
+        interruptAgent: (session) => interruptAgent(parts, caller.where, session),
+      },
       caller,
     ),
     ...createGlanceOperations(
@@ -188,14 +197,14 @@ function createGatewayOperations(parts: Parts, caller: Caller): GatewayOperation
     ...createProcessOperations({ ...parts, places, ...FROM_AFAR }, caller),
     ...createWorkspaceOperations(parts, caller),
     ...createTaskOperations(parts, caller),
-    ...createDirectoryOperations(caller),
+    ...createDirectoryOperations(caller.where),
     ...createTokenOperations(parts, caller),
     ...createTicketOperations(parts, caller),
     ...createAuditOperations(parts, caller),
   };
 }
 
-function describeCaller(token: TokenRow, { env, home }: GatewayDeps): Caller {
+function describeWho(token: TokenRow): Who {
   const { user_id, role, workspaces, root_token_id, kind, token_id } = token;
   const [first = LOCAL_WORKSPACE] = workspaces === "*" ? [] : workspaces;
   return {
@@ -205,22 +214,19 @@ function describeCaller(token: TokenRow, { env, home }: GatewayDeps): Caller {
     role,
     workspaces,
     workspace_id: first,
-    env,
-    work_dir: home,
-    umask: undefined,
   };
 }
 
-async function describeHealth(parts: Parts, caller: Caller | undefined): Promise<Health> {
+async function describeHealth(parts: Parts, who: Who | undefined): Promise<Health> {
   const { version, isStopping } = parts;
   if (isStopping()) return { status: "stopping", version };
-  if (caller === undefined) return { status: "ok", version };
+  if (who === undefined) return { status: "ok", version };
   const store = checkStore(parts.store);
   const host = await parts.hosts.all()[0].health();
   const free = host?.free_disk_bytes ?? null;
   const disk = { ok: free === null || free > limits.disk_free_floor_bytes, free_bytes: free };
   const isWell = store.ok && disk.ok && (host?.log_faults ?? 0) === 0;
-  const describe = caller.workspaces === "*" ? describeHost : describeHostBriefly;
+  const describe = who.workspaces === "*" ? describeHost : describeHostBriefly;
   return {
     status: isWell ? "ok" : "degraded",
     version,

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
 import { TaskId, WorkspaceId } from "#contract/ids.ts";
 import type { Task } from "#contract/workspace.ts";
-import { createTestCaller } from "#test/harness/caller.ts";
+import { type CallerParts, createTestCaller } from "#test/harness/caller.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";
 import type { AuditedAction } from "./audit.ts";
-import type { Caller } from "./caller.ts";
 import { createSessionOperations, type SessionDeps } from "./session.ts";
 
 const HERE = WorkspaceId.parse("wsp_aaaaaaaaaaaaaaaa");
@@ -22,7 +21,7 @@ const task: Task = {
 
 function operationsOf(
   { hosts }: TestHost,
-  caller: Partial<Caller> = {},
+  caller: CallerParts = {},
   more: Partial<SessionDeps> = {},
 ) {
   const places = {
@@ -71,7 +70,7 @@ test("a session of a task is in its workspace and its directory, and its child k
 
 test("what a request may not say is refused before anything starts", async () => {
   await using host = await openTestHost();
-  const create = (caller: Partial<Caller>, more: object) =>
+  const create = (caller: CallerParts, more: object) =>
     operationsOf(host, caller)["session.create"]({ kind: "command", command: "true", ...more });
   const { task_id } = task;
   for (const [caller, more, code] of [
@@ -82,7 +81,7 @@ test("what a request may not say is refused before anything starts", async () =>
     [{ workspaces: [ELSEWHERE], workspace_id: ELSEWHERE }, { task_id }, "task_not_found"],
     [{}, { parent_session_id: "ses_0000000000000000" }, "session_not_found"],
   ] as const)
-    await expect(create(caller as Partial<Caller>, more)).rejects.toMatchObject({ code });
+    await expect(create(caller as CallerParts, more)).rejects.toMatchObject({ code });
   expect((await host.client.call("session.list", {})).sessions).toEqual([]);
 });
 

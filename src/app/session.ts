@@ -6,7 +6,7 @@ import type { Task } from "#contract/workspace.ts";
 import type { HostCreate, HostList } from "#host/socket/methods.ts";
 import type { SessionHost, SessionHosts } from "#session/session-host.ts";
 import type { Audit } from "./audit.ts";
-import { type Caller, chooseWorkspace, maySee, workspaceNotFound } from "./caller.ts";
+import { type Caller, chooseWorkspace, maySee, type Who, workspaceNotFound } from "./caller.ts";
 import { getVisibleSession } from "./visible-session.ts";
 
 /** The ones that need nothing but the host: also the cli's without a server. The table's schemas are not loaded here. */
@@ -168,7 +168,7 @@ async function typeInto(
 }
 
 /** How others see who holds control. */
-export function nameOf({ user_id }: Caller): string {
+export function nameOf({ user_id }: Who): string {
   return user_id ?? "local";
 }
 
@@ -212,10 +212,10 @@ export function describeNew(
     ...rest,
     ...(idle === undefined ? {} : { idle_timeout_ms: idle }),
     ...(shell === undefined ? {} : { shell }),
-    work_dir: work_dir ?? task?.work_dir ?? caller.work_dir,
-    env: { ...caller.env, ...env },
-    umask: caller.umask,
-    open_files: caller.open_files,
+    work_dir: work_dir ?? task?.work_dir ?? caller.where.work_dir,
+    env: { ...caller.where.env, ...env },
+    umask: caller.where.umask,
+    open_files: caller.where.open_files,
     labels: withoutUndefined({
       workspace_id: workspace,
       task_id,
@@ -229,7 +229,7 @@ export function describeNew(
 }
 
 /** One that the caller may not see is one that does not exist. */
-export function getTask(places: Places, caller: Caller, taskId: string): Task {
+export function getTask(places: Places, caller: Who, taskId: string): Task {
   const task = places.findTask(taskId);
   if (task !== undefined && maySee(caller, task.workspace_id)) return task;
   throw new Fault("task_not_found", `there is no task ${taskId}`, { details: { task_id: taskId } });

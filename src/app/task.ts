@@ -3,7 +3,7 @@ import { limits } from "#contract/limits.ts";
 import type { Operations } from "#contract/operations.ts";
 import type { Store } from "#store/store.ts";
 import type { Audit } from "./audit.ts";
-import { type Caller, chooseWorkspace } from "./caller.ts";
+import { chooseWorkspace, type Who } from "./caller.ts";
 import { getTask } from "./session.ts";
 import { createPlaces, getWorkspace } from "./workspace.ts";
 
@@ -17,7 +17,7 @@ export interface TaskDeps {
   readonly audit: Audit;
 }
 
-export function createTaskOperations({ store, audit }: TaskDeps, caller: Caller): TaskOperations {
+export function createTaskOperations({ store, audit }: TaskDeps, caller: Who): TaskOperations {
   const { tasks } = store;
   const places = createPlaces(store);
   return {

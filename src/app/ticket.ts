@@ -3,7 +3,7 @@ import type { Identity } from "#contract/operations/access.ts";
 import type { Operations } from "#contract/operations.ts";
 import type { Store } from "#store/store.ts";
 import { type Audit, onlyWorkspace } from "./audit.ts";
-import type { Caller } from "./caller.ts";
+import type { Who } from "./caller.ts";
 
 export type TicketOperations = Pick<Operations, "ticket.create" | "ticket.exchange">;
 
@@ -14,7 +14,7 @@ export interface TicketDeps {
 
 export function createTicketOperations(
   deps: TicketDeps,
-  caller: Pick<Caller, "user_id" | "token_id" | "workspaces">,
+  caller: Pick<Who, "user_id" | "token_id" | "workspaces">,
 ): TicketOperations {
   return {
     "ticket.create": async () => {

@@ -2,12 +2,11 @@ import { expect, test } from "vitest";
 import { LOCAL_WORKSPACE, type WorkspaceId } from "#contract/ids.ts";
 import { Token } from "#contract/token.ts";
 import { openTestStore, type TestStore } from "#store/testing/test-store.ts";
-import { createTestCaller } from "#test/harness/caller.ts";
+import { type CallerParts, createTestCaller } from "#test/harness/caller.ts";
 import { createAudit } from "./audit.ts";
-import type { Caller } from "./caller.ts";
 import { createTokenOperations, findIdentity } from "./token.ts";
 
-function openTokens(test: TestStore, caller: Partial<Caller> = {}) {
+function openTokens(test: TestStore, caller: CallerParts = {}) {
   const deps = { store: test.store, audit: createAudit(test.store, test.clock) };
   return createTokenOperations(deps, createTestCaller(caller));
 }

@@ -28,7 +28,7 @@ export function createTokenOperations(
       const { user_id = "local", role, workspaces, token_id } = caller;
       const token = token_id === undefined ? undefined : tokens.findById(token_id);
       const expires_at = token?.expires_at ?? null;
-      return { user_id, role, workspaces, expires_at, work_dir: caller.work_dir };
+      return { user_id, role, workspaces, expires_at, work_dir: caller.where.work_dir };
     },
     "caller.logout": async () => {
       const { cookie_id, token_id, workspaces } = caller;

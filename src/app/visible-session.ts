@@ -1,12 +1,12 @@
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import type { SessionHandle, SessionHost, SessionHosts } from "#session/session-host.ts";
-import { type Caller, maySee } from "./caller.ts";
+import { maySee, type Who } from "./caller.ts";
 
 /** The session, if the caller may see it; a foreign one is answered as one that does not exist. */
 export async function getVisibleSession(
   hosts: SessionHosts,
-  caller: Caller,
+  caller: Who,
   sessionId: string,
 ): Promise<Session> {
   return await askFor(hosts.of(sessionId), caller, sessionId);
@@ -18,7 +18,7 @@ export async function getVisibleSession(
  */
 export async function openVisible(
   hosts: SessionHosts,
-  caller: Caller,
+  caller: Who,
   sessionId: string,
 ): Promise<SessionHandle> {
   const host = hosts.of(sessionId);
@@ -40,7 +40,7 @@ const foreign = new WeakMap<SessionHost, Map<string, string>>();
  * A host finds a session faster than it finds that there is none. So for one that is known to be foreign it is asked for
  * one that does not exist, and both refusals take the same way at the same cost.
  */
-async function askFor(host: SessionHost, caller: Caller, sessionId: string): Promise<Session> {
+async function askFor(host: SessionHost, caller: Who, sessionId: string): Promise<Session> {
   const known = foreign.get(host) ?? new Map<string, string>();
   foreign.set(host, known);
   const workspace = known.get(sessionId);

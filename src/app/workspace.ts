@@ -6,7 +6,7 @@ import type { Workspace } from "#contract/workspace.ts";
 import type { SessionHosts } from "#session/session-host.ts";
 import type { Store } from "#store/store.ts";
 import type { Audit } from "./audit.ts";
-import { type Caller, maySee, workspaceNotFound } from "./caller.ts";
+import { maySee, type Who, workspaceNotFound } from "./caller.ts";
 import type { RemovedWorkspaces } from "./live/removed-workspaces.ts";
 import type { Places } from "./session.ts";
 
@@ -25,7 +25,7 @@ export interface WorkspaceDeps {
 
 export function createWorkspaceOperations(
   { store, audit, hosts, removedWorkspaces }: WorkspaceDeps,
-  caller: Caller,
+  caller: Who,
 ): WorkspaceOperations {
   const { workspaces } = store;
   return {
@@ -89,7 +89,7 @@ export function createPlaces(store: Pick<Store, "workspaces" | "tasks">): Places
 /** One that the caller may not see is one that does not exist. */
 export function getWorkspace(
   store: Pick<Store, "workspaces">,
-  caller: Caller,
+  caller: Who,
   workspaceId: string,
 ): Workspace {
   const found = maySee(caller, workspaceId) ? store.workspaces.find(workspaceId) : undefined;

@@ -59,10 +59,12 @@ export function describeCaller(): Caller {
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
   return {
-    env: Object.fromEntries(env),
-    work_dir: process.cwd(),
-    umask: process.umask(),
-    open_files: findOpenFilesLimit(),
+    where: {
+      env: Object.fromEntries(env),
+      work_dir: process.cwd(),
+      umask: process.umask(),
+      open_files: findOpenFilesLimit(),
+    },
     // The literal and not the schema's constant: schemas are not loaded on this path.
     workspace_id: "wsp_local" as WorkspaceId,
     workspaces: "*",

@@ -9,7 +9,7 @@ import { AgentFold } from "#agent/state/agent-fold.ts";
 import type { Inherited } from "#agent/turn/repair.ts";
 import { type Agent, openAgent } from "#agent/worker/agent.ts";
 import { runAgent } from "#agent/worker/run-agent.ts";
-import type { Caller } from "#app/caller.ts";
+import type { Caller, Where } from "#app/caller.ts";
 import { type Clock, systemClock } from "#base/clock.ts";
 import { isErrno } from "#base/errno.ts";
 import type { Logger } from "#base/logger.ts";
@@ -217,7 +217,7 @@ function openPorts(options: WorkerOptions, { log, stack, output }: Opening): Age
 }
 
 /** Its processes are its own: other agents do not see them. */
-function describeCaller({ session_id, env, umask }: WorkerOptions, own: Caller["env"]): Caller {
+function describeCaller({ session_id, env, umask }: WorkerOptions, own: Where["env"]): Caller {
   const workspace = WorkspaceId.safeParse(env.REINS_WORKSPACE_ID);
   return {
     user_id: env.REINS_USER_ID,
@@ -225,9 +225,7 @@ function describeCaller({ session_id, env, umask }: WorkerOptions, own: Caller["
     role: "operator",
     workspaces: "*",
     workspace_id: workspace.success ? workspace.data : LOCAL_WORKSPACE,
-    env: own,
-    work_dir: process.cwd(),
-    umask,
+    where: { env: own, work_dir: process.cwd(), umask },
     process_owner: session_id,
     parent_session_id: session_id,
   };

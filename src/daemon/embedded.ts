@@ -99,9 +99,7 @@ function openHostTools({ work_dir, dataDir, env, log }: Place, stack: AsyncDispo
       workspaces: "*",
       workspace_id: LOCAL_WORKSPACE,
       // `reins` inside a command finds the same host.
-      env: { ...env, REINS_HOME: dataDir },
-      work_dir,
-      umask: process.umask(),
+      where: { env: { ...env, REINS_HOME: dataDir }, work_dir, umask: process.umask() },
       process_owner: randomId("embedded"),
     });
   });

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { createSecureContext } from "node:tls";
+import type { Where } from "#app/caller.ts";
 import { type Gateway, openGateway } from "#app/gateway.ts";
 import { systemClock } from "#base/clock.ts";
 import { isErrno } from "#base/errno.ts";
@@ -73,8 +74,7 @@ export async function openGatewayDaemon(options: GatewayOptions): Promise<Gatewa
       clock: systemClock,
       log,
       version,
-      env: allowedForNetwork(env, config.env_passthrough ?? []),
-      home: homedir(),
+      where: describeWhere(env, config),
       taskIdleMs: config.task_idle_timeout_ms ?? limits.task_idle_ms,
       shell: config.shell,
       defaultWaitMs: config.execute_wait_ms ?? limits.execute_wait_ms,
@@ -118,6 +118,10 @@ export async function openGatewayDaemon(options: GatewayOptions): Promise<Gatewa
     createTicket: () => createTicket(gateway, secret),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+function describeWhere(env: GatewayOptions["env"], { env_passthrough = [] }: Config): Where {
+  return { env: allowedForNetwork(env, env_passthrough), work_dir: homedir(), umask: undefined };
 }
 
 function openOwnHosts(dir: DataDir, { command, env }: GatewayOptions, log: Logger): LocalHosts {

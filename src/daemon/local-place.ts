@@ -67,13 +67,16 @@ export function openLocalPlace(options: LocalPlaceOptions): LocalPlace {
     // Whoever is here may read whatever he can read.
     teams: { folder: join(dir.path, "teams"), named: config.teams ?? {}, roots: "*" },
   });
-  const caller = { ...options.caller, env: withoutMarks(options.caller.env) };
+  const caller = {
+    ...options.caller,
+    where: { ...options.caller.where, env: withoutMarks(options.caller.where.env) },
+  };
   const restarts = new WorkerRestarts({
     hosts,
     agents,
     clock,
     log: silentLogger,
-    launcher: caller,
+    launcher: caller.where,
   });
   stack.defer(() => restarts.settle());
   const door = createLocalDoor({

@@ -37,7 +37,10 @@ export async function runMcp(options: McpOptions): Promise<void> {
   const env = { ...withoutMarks(options.env), REINS_HOME: options.dataDir };
   const caller = { ...options.caller, env };
   const tools = (client: string) =>
-    createTools(deps, { ...caller, process_owner: owner ?? ownerOf(client, caller.work_dir) });
+    createTools(deps, {
+      ...caller,
+      process_owner: owner ?? ownerOf(client, caller.where.work_dir),
+    });
   const served = { tools, version, clock: systemClock, log, signal };
   await runMcpStdio({ createServer: () => createMcpServer(served), log, signal }, options);
 }

@@ -1,4 +1,4 @@
-import type { Caller } from "#app/caller.ts";
+import type { Who } from "#app/caller.ts";
 import type { Gateway } from "#app/gateway.ts";
 import { Fault } from "#contract/fault.ts";
 import type { OperationSpec } from "#contract/operations/operation-spec.ts";
@@ -48,7 +48,7 @@ function isSecret([name, value]: readonly [string, string]): boolean {
 }
 
 /** Who comes; undefined without any token. A wrong one is refused, never ignored. */
-export function identify(deps: DoorDeps, visit: Visit): Caller | undefined {
+export function identify(deps: DoorDeps, visit: Visit): Who | undefined {
   const presented = findSecret(visit);
   if (presented === undefined) return undefined;
   const caller = deps.gateway.identify(presented.secret);
@@ -61,7 +61,7 @@ export function identify(deps: DoorDeps, visit: Visit): Caller | undefined {
  * The same for operations that need no token. A browser sends its cookie by itself: one that has ended counts as none, or it
  * would keep its browser from signing in again.
  */
-export function identifyAnyone(deps: DoorDeps, visit: Visit): Caller | undefined {
+export function identifyAnyone(deps: DoorDeps, visit: Visit): Who | undefined {
   const presented = findSecret(visit);
   const isKnown = presented !== undefined && deps.gateway.identify(presented.secret) !== undefined;
   if (presented?.from === "cookie" && !isKnown) return undefined;
@@ -69,7 +69,7 @@ export function identifyAnyone(deps: DoorDeps, visit: Visit): Caller | undefined
 }
 
 /** The caller, who has the role that the operation needs. */
-export function admit(deps: DoorDeps, visit: Visit, { role }: Pick<OperationSpec, "role">): Caller {
+export function admit(deps: DoorDeps, visit: Visit, { role }: Pick<OperationSpec, "role">): Who {
   const caller = identify(deps, visit);
   if (caller === undefined) throw deps.failedLogins.add(visit.address, missingToken());
   if (role === "anyone" || isAtLeast(caller.role, role)) return caller;

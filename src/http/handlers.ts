@@ -1,4 +1,4 @@
-import type { Caller } from "#app/caller.ts";
+import type { Who } from "#app/caller.ts";
 import type { Gateway, GatewayOperations } from "#app/gateway.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
@@ -28,7 +28,7 @@ export interface HandlerDeps {
 
 /** Those that the door itself answers; everything else is the gateway's. */
 const ofTheDoor: Partial<
-  Record<HandledName, (deps: HandlerDeps, caller: Caller | undefined) => Handler>
+  Record<HandledName, (deps: HandlerDeps, caller: Who | undefined) => Handler>
 > = {
   "server.openapi": () => async () => describeApi(),
   "server.limits": () => async () => limits,
@@ -47,7 +47,7 @@ const ofTheDoor: Partial<
 export function findHandler(
   deps: HandlerDeps,
   name: OperationName,
-  caller: Caller | undefined,
+  caller: Who | undefined,
 ): Handler {
   if (operations[name].answers === "socket")
     throw new Fault("invalid_request", "this is a WebSocket: ask for an upgrade");
@@ -76,7 +76,7 @@ async function exchange(
 /** The cookie is taken from the browser also when it was somebody's token that came. */
 async function logOut(
   { gateway, isSecure }: HandlerDeps,
-  caller: Caller | undefined,
+  caller: Who | undefined,
   { headers }: HandlerOptions,
 ): Promise<unknown> {
   if (caller === undefined) throw needsToken();

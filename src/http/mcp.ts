@@ -1,4 +1,4 @@
-import type { Caller } from "#app/caller.ts";
+import type { Who } from "#app/caller.ts";
 import { Fault } from "#contract/fault.ts";
 import { admit, type DoorDeps, type Visit } from "./door.ts";
 import type { OpenVisits } from "./open-visits.ts";
@@ -10,7 +10,7 @@ export const MCP_PATH = "/mcp";
 export type AnswerMcp = (
   request: Request,
   visit: {
-    readonly caller: Caller;
+    readonly caller: Who;
     readonly body: Uint8Array;
     /** Ends what it waits for, for the reason given; aborted as well when the answer has left. */
     readonly signal: AbortSignal;
@@ -26,7 +26,7 @@ export interface McpDeps extends DoorDeps {
 export interface McpRequest {
   readonly raw: Request;
   readonly visit: Visit;
-  readonly onCaller: (caller: Caller) => void;
+  readonly onCaller: (caller: Who) => void;
   /** Calls when the answer has left. */
   readonly onSent: (sent: () => void) => void;
 }

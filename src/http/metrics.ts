@@ -1,4 +1,4 @@
-import type { Caller } from "#app/caller.ts";
+import type { Who } from "#app/caller.ts";
 import type { Gateway } from "#app/gateway.ts";
 import type { Document } from "#contract/operations.ts";
 
@@ -21,10 +21,7 @@ export class RequestCounts {
   }
 
   /** Counts are of all workspaces, so a caller that sees some of them gets the figures of the machine alone. */
-  async report(
-    gateway: Gateway,
-    caller: Pick<Caller, "workspaces"> | undefined,
-  ): Promise<Document> {
+  async report(gateway: Gateway, caller: Pick<Who, "workspaces"> | undefined): Promise<Document> {
     const seesAll = caller?.workspaces === "*";
     const counts = seesAll ? [...this.#lines(), ...feedLines(gateway)] : [];
     const lines = [...counts, ...memoryLines(), ...(await hostLines(gateway, seesAll))];

@@ -1,4 +1,4 @@
-import type { Caller } from "#app/caller.ts";
+import type { Who } from "#app/caller.ts";
 import type { Gateway } from "#app/gateway.ts";
 import type { Clock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
@@ -19,7 +19,7 @@ export interface OpenVisit extends Disposable {
 }
 
 interface Visitors {
-  readonly caller: Caller;
+  readonly caller: Who;
   readonly expel: Set<(fault: Fault) => void>;
 }
 
@@ -42,7 +42,7 @@ export class OpenVisits implements Disposable {
   }
 
   /** Until it is disposed. `onExpelled` is called at most once. */
-  enter(caller: Caller, onExpelled: (fault: Fault) => void): OpenVisit {
+  enter(caller: Who, onExpelled: (fault: Fault) => void): OpenVisit {
     const key = keyOf(caller);
     const visitors = this.#visitors.get(key) ?? { caller, expel: new Set() };
     // A function of its own: two visits may be given the same one.
@@ -90,7 +90,7 @@ export class OpenVisits implements Disposable {
   }
 
   /** A store that cannot be read sends nobody away: the next look will tell. */
-  #knows(caller: Caller): boolean {
+  #knows(caller: Who): boolean {
     try {
       return this.#deps.gateway.knows(caller);
     } catch (error) {
@@ -100,7 +100,7 @@ export class OpenVisits implements Disposable {
   }
 }
 
-function keyOf({ cookie_id, token_id }: Caller): string | undefined {
+function keyOf({ cookie_id, token_id }: Who): string | undefined {
   return cookie_id ?? token_id;
 }
 

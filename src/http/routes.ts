@@ -1,5 +1,5 @@
 import { type Context, Hono } from "hono";
-import type { Caller } from "#app/caller.ts";
+import type { Who } from "#app/caller.ts";
 import type { Gateway } from "#app/gateway.ts";
 import { giveBack } from "#app/read/range-buffers.ts";
 import type { Clock } from "#base/clock.ts";
@@ -77,7 +77,7 @@ export function createRoutes(deps: RouteDeps): Hono<RouteEnv> {
   // Before ours: `/metrics` is a path of both, and of theirs with their header.
   for (const spec of execdRoutes) {
     const [method = "", path = ""] = spec.http.split(" ");
-    const find = (caller: Caller | undefined) => findExecdHandler(deps, spec, caller);
+    const find = (caller: Who | undefined) => findExecdHandler(deps, spec, caller);
     app.on(method, path, (c, next) =>
       isExecdRequest(askedBy(c)) ? answer(deps, c, { name: spec.name, spec, find }) : next(),
     );
@@ -85,7 +85,7 @@ export function createRoutes(deps: RouteDeps): Hono<RouteEnv> {
   // Every key of the table is the name of an operation.
   for (const name of Object.keys(operations) as OperationName[]) {
     const [method = "", path = ""] = operations[name].http.split(" ");
-    const find = (caller: Caller | undefined) => findHandler(deps, name, caller);
+    const find = (caller: Who | undefined) => findHandler(deps, name, caller);
     app.on(method, path, (c) => answer(deps, c, { name, spec: operations[name], find }));
   }
   const { mcp } = deps;
@@ -109,7 +109,7 @@ export function createRoutes(deps: RouteDeps): Hono<RouteEnv> {
 interface Route {
   readonly name: string;
   readonly spec: Pick<OperationSpec, "http" | "role" | "answers" | "status" | "input">;
-  find(caller: Caller | undefined): Handler;
+  find(caller: Who | undefined): Handler;
 }
 
 async function answer(

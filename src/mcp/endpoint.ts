@@ -1,6 +1,6 @@
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import * as z from "zod";
-import type { Caller } from "#app/caller.ts";
+import type { Who } from "#app/caller.ts";
 import type { Clock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
 import { randomId } from "#base/random-id.ts";
@@ -9,7 +9,7 @@ import type { Tools } from "#contract/tools/tools.ts";
 import { createMcpServer } from "./server.ts";
 
 export interface EndpointDeps {
-  readonly tools: (caller: Caller) => Tools;
+  readonly tools: (caller: Who) => Tools;
   readonly version: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -17,7 +17,7 @@ export interface EndpointDeps {
 
 /** A request that has passed the door. */
 export interface McpVisit {
-  readonly caller: Caller;
+  readonly caller: Who;
   readonly body: Uint8Array;
   /** Ends what it waits for, for the reason given; aborted as well when the answer has left. */
   readonly signal: AbortSignal;

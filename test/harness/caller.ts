@@ -1,22 +1,30 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { Caller } from "#app/caller.ts";
+import type { Caller, Where, Who } from "#app/caller.ts";
 import type { Places } from "#app/session.ts";
 import { LOCAL_WORKSPACE } from "#contract/ids.ts";
 import { callerHome } from "./caller-home.ts";
 
+/** Who and where, side by side. */
+export type CallerParts = Partial<Who & Where>;
+
 /** An administrator of everything, unless a test says otherwise. */
-export function createTestCaller(overrides: Partial<Caller> = {}): Caller {
+export function createTestCaller(overrides: CallerParts = {}): Caller {
+  const {
+    env = callerEnvironment(),
+    work_dir = "/",
+    umask = 0o022,
+    open_files,
+    ...who
+  } = overrides;
   return {
     user_id: undefined,
     token_id: undefined,
     role: "admin",
     workspaces: "*",
     workspace_id: LOCAL_WORKSPACE,
-    env: callerEnvironment(),
-    work_dir: "/",
-    umask: 0o022,
-    ...overrides,
+    where: { env, work_dir, umask, open_files },
+    ...who,
   };
 }
 

@@ -1,6 +1,5 @@
 import type * as z from "zod";
 import type { AuditedAction } from "#app/audit.ts";
-import type { Caller } from "#app/caller.ts";
 import { createSessionTools } from "#app/model-terminal/session-tools.ts";
 import { createTerminalTools } from "#app/model-terminal/terminal-tools.ts";
 import { openPatterns } from "#app/read/patterns.ts";
@@ -9,7 +8,7 @@ import { sessionTools, terminalTools } from "#contract/tools/terminal-tools.ts";
 import type { ToolOutput, Tools } from "#contract/tools/tools.ts";
 import { openScreens } from "#screen/screens.ts";
 import { createLocalHosts } from "#session/local-host.ts";
-import { anyPlaces, callerEnvironment, createTestCaller } from "./caller.ts";
+import { anyPlaces, type CallerParts, callerEnvironment, createTestCaller } from "./caller.ts";
 import { openTestHost, type TestHost } from "./host.ts";
 import { openTempDir } from "./temp-dir.ts";
 
@@ -27,7 +26,7 @@ export interface ModelTerminals extends AsyncDisposable {
   readonly workDir: string;
   readonly call: CallTool;
   /** The same for somebody else. */
-  as(caller: Partial<Caller>): CallTool;
+  as(caller: CallerParts): CallTool;
   /** What was written down of all that was done. */
   readonly told: readonly AuditedAction[];
 }
@@ -44,7 +43,7 @@ export async function openModelTerminals(): Promise<ModelTerminals> {
   const audit = { record: (done: AuditedAction) => void told.push(done) };
   const deps = { places: anyPlaces, hosts, screens, patterns, clock: systemClock, audit };
   const env = { ...callerEnvironment(), HOME: workDir };
-  const as = (overrides: Partial<Caller>) => {
+  const as = (overrides: CallerParts) => {
     const caller = createTestCaller({ work_dir: workDir, env, ...overrides });
     return callerOf({ ...createTerminalTools(deps, caller), ...createSessionTools(deps, caller) });
   };

@@ -1,4 +1,3 @@
-import type { Caller } from "#app/caller.ts";
 import { createProcessTools } from "#app/process/process.ts";
 import type { ProcessDeps } from "#app/process/visible-process.ts";
 import { openPatterns } from "#app/read/patterns.ts";
@@ -7,7 +6,7 @@ import { parseRequest } from "#contract/parse.ts";
 import { processTools } from "#contract/tools/process-tools.ts";
 import type { ToolInput, ToolOptions, ToolOutput } from "#contract/tools/tools.ts";
 import { createLocalHosts } from "#session/local-host.ts";
-import { anyPlaces, createTestCaller } from "./caller.ts";
+import { anyPlaces, type CallerParts, createTestCaller } from "./caller.ts";
 import type { TestHost } from "./host.ts";
 
 type Name = keyof typeof processTools;
@@ -26,7 +25,7 @@ export interface TestTools {
 }
 
 export interface ToolsSetting {
-  readonly caller?: Partial<Caller>;
+  readonly caller?: CallerParts;
   readonly deps?: Partial<ProcessDeps>;
 }
 

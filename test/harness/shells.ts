@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import type { Caller } from "#app/caller.ts";
 import type { ShellDeps } from "#app/shell/claim.ts";
 import { createShellOperations, type ShellOperations } from "#app/shell/shell.ts";
 import { systemClock } from "#base/clock.ts";
@@ -8,7 +7,7 @@ import type { OperationInput, StreamItem } from "#contract/operations.ts";
 import type { ShellEvent } from "#contract/shell.ts";
 import type { SessionHosts } from "#session/session-host.ts";
 import { openStore } from "#store/store.ts";
-import { anyPlaces, createTestCaller } from "./caller.ts";
+import { anyPlaces, type CallerParts, createTestCaller } from "./caller.ts";
 import { openTestHost, type TestHost } from "./host.ts";
 
 type Exit = Extract<ShellEvent, { readonly type: "exit" }>;
@@ -27,7 +26,7 @@ export interface TestShells extends AsyncDisposable {
   readonly host: TestHost;
   readonly deps: ShellDeps;
   readonly operations: ShellOperations;
-  as(caller: Partial<Caller>): ShellOperations;
+  as(caller: CallerParts): ShellOperations;
   create(input?: OperationInput<"shell.create">): Promise<string>;
   run(shellId: string, command: string, options?: { readonly timeout_ms?: number }): Promise<Ran>;
 }
@@ -37,7 +36,7 @@ export async function openTestShells(): Promise<TestShells> {
   await using stack = new AsyncDisposableStack();
   const host = stack.use(await openTestHost());
   const deps = stack.use(openShellDeps(host.dataDir, host.hosts));
-  const as = (caller: Partial<Caller>) => createShellOperations(deps, createTestCaller(caller));
+  const as = (caller: CallerParts) => createShellOperations(deps, createTestCaller(caller));
   const operations = as({});
   const owned = stack.move();
   return {

@@ -183,7 +183,10 @@ test("an interrupt ends the turn and says how many it ended", async () => {
   const { operations, session_id } = await create(agents);
   const caller = createTestCaller();
   const sessions = createSessionOperations(
-    { ...agents.deps, interruptAgent: (session) => interruptAgent(agents.deps, caller, session) },
+    {
+      ...agents.deps,
+      interruptAgent: (session) => interruptAgent(agents.deps, caller.where, session),
+    },
     caller,
   );
   await operations["agent.send"](say(session_id, "wait"));

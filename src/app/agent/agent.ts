@@ -33,7 +33,11 @@ function teamOperations({ agents }: AgentDeps, caller: Caller) {
     "team.load": async ({ source, model_overrides, prompt_files, working_dir }) => {
       const { team } = agents.teams.load(source, caller);
       if (working_dir !== undefined)
-        await checkNamedFiles(caller, resolve(caller.work_dir, working_dir), prompt_files);
+        await checkNamedFiles(
+          caller.where,
+          resolve(caller.where.work_dir, working_dir),
+          prompt_files,
+        );
       return describeTeam(applyOverrides(team, { model_overrides, prompt_files }));
     },
     "team.list": async (page) => agents.teams.list(page),

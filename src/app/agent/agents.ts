@@ -1,4 +1,4 @@
-import type { Caller } from "#app/caller.ts";
+import type { Where } from "#app/caller.ts";
 import { TeamSources, type TeamSourcesDeps } from "#app/team/team-sources.ts";
 import { randomId } from "#base/random-id.ts";
 import { isLive, isResumable } from "#contract/ended.ts";
@@ -30,7 +30,7 @@ export interface Agents {
   /** Brings the worker back if need be, and asks it. */
   ask<T extends WorkerRequestType>(
     request: WorkerRequest<T>,
-    caller: Caller,
+    where: Where,
   ): Promise<WorkerOutput<T>>;
 }
 
@@ -44,16 +44,16 @@ export function createAgents(deps: AgentsDeps): Agents {
     views,
     lives,
     worker,
-    ask: async (request, caller) => {
+    ask: async (request, where) => {
       const asked = { ...request, input: withKey(request.type, request.input) };
-      await lives.ensure(request.session_id, caller);
+      await lives.ensure(request.session_id, where);
       try {
         return await worker.ask(asked);
       } catch (error) {
         // Parked just before the line came, or killed: the next life knows by the log and the key what was done.
         if (!(error instanceof Fault) || error.code !== "already_exited") throw error;
       }
-      await lives.ensure(request.session_id, caller);
+      await lives.ensure(request.session_id, where);
       return await worker.ask(asked);
     },
   };
@@ -62,7 +62,7 @@ export function createAgents(deps: AgentsDeps): Agents {
 /** Ends the turn and keeps the session; false when none ran. A turn that waits for people may have no worker. */
 export async function interruptAgent(
   { agents, hosts }: { readonly agents: Agents; readonly hosts: SessionHosts },
-  caller: Caller,
+  where: Where,
   session: Session,
 ): Promise<boolean> {
   const { session_id } = session;
@@ -71,7 +71,7 @@ export async function interruptAgent(
     const activity = await agents.views.read(handle, ({ fold }) => fold.activity);
     if (activity === "idle" || !isResumable(session)) return false;
   }
-  const { interrupted } = await agents.ask({ session_id, type: "interrupt", input: {} }, caller);
+  const { interrupted } = await agents.ask({ session_id, type: "interrupt", input: {} }, where);
   return interrupted;
 }
 

@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { basename, extname, resolve } from "node:path";
 import { checkPromptFiles } from "#agent/team/prompt-files.ts";
 import type { Team } from "#agent/team/team.ts";
-import type { Caller } from "#app/caller.ts";
+import type { Caller, Where } from "#app/caller.ts";
 import { describeNew } from "#app/session.ts";
 import type { LoadedTeam } from "#app/team/team-sources.ts";
 import { getVisibleSession } from "#app/visible-session.ts";
@@ -32,7 +32,7 @@ export async function createAgent(
 ): Promise<Session> {
   if (input.resume_session_id !== undefined) {
     const session = await getVisibleAgent(deps, caller, input.resume_session_id);
-    await deps.agents.lives.ensure(session.session_id, caller);
+    await deps.agents.lives.ensure(session.session_id, caller.where);
     return session;
   }
   const loaded = findTeam(deps, caller, input);
@@ -42,11 +42,13 @@ export async function createAgent(
     title: input.title ?? titleOf(loaded.name),
     ...{ workspace_id, task_id, parent_session_id, idempotency_key },
     work_dir:
-      input.working_dir === undefined ? undefined : resolve(caller.work_dir, input.working_dir),
+      input.working_dir === undefined
+        ? undefined
+        : resolve(caller.where.work_dir, input.working_dir),
   });
   if (parent_session_id !== undefined)
     await getVisibleSession(deps.hosts, caller, parent_session_id);
-  await checkNamedFiles(caller, request.work_dir, input.prompt_files);
+  await checkNamedFiles(caller.where, request.work_dir, input.prompt_files);
   const spec = describeSpec(loaded, input, request.work_dir);
   const session = await startAgent(deps, caller, { request, spec });
   const { agent } = spec;
@@ -57,7 +59,7 @@ export async function createAgent(
 
 /** As the worker would look for them. */
 export async function checkNamedFiles(
-  { env }: Pick<Caller, "env">,
+  { env }: Pick<Where, "env">,
   work_dir: string,
   names: readonly string[] = [],
 ): Promise<void> {
@@ -75,7 +77,7 @@ export async function startAgent(
   caller: Caller,
   { request, spec }: AgentStart,
 ): Promise<Session> {
-  const launch = planLaunch(agents.launching, caller, spec);
+  const launch = planLaunch(agents.launching, caller.where, spec);
   const { argv, env } = launch;
   const made_by = randomId("req");
   const labels: Record<string, string> = { ...request.labels, [MAKER_LABEL]: made_by };
@@ -87,7 +89,7 @@ export async function startAgent(
     const found = await host.call("session.labels", { session_id });
     if (found.labels[MAKER_LABEL] !== made_by) {
       // The same request has come before; whoever carries it out begins the agent as well, unless he has died of it.
-      await agents.lives.ensure(session_id, caller, spec);
+      await agents.lives.ensure(session_id, caller.where, spec);
       return session;
     }
   }

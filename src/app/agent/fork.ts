@@ -33,8 +33,8 @@ export async function forkAgent(
       title: await chooseTitle(deps, session),
       work_dir: spec.work_dir,
       env: {},
-      umask: caller.umask,
-      open_files: caller.open_files,
+      umask: caller.where.umask,
+      open_files: caller.where.open_files,
       labels: {
         workspace_id,
         ...(task_id === undefined ? {} : { task_id }),

@@ -1,6 +1,6 @@
 import { addressNamesOf, keyNamesOf } from "#agent/team/describe-team.ts";
 import { loadTeam } from "#agent/team/load-team.ts";
-import type { Caller } from "#app/caller.ts";
+import type { Where } from "#app/caller.ts";
 import type { AgentSpec, ModelOverrides } from "#contract/agent/spec.ts";
 import { findKeys, withoutKeys } from "./keys.ts";
 
@@ -24,7 +24,7 @@ export interface Launch {
 /** What a worker is started with: the caller's environment without any key, and the keys beside it. */
 export function planLaunch(
   { command, keyEnv, dataDir, parkAfterMs }: LaunchDeps,
-  caller: Pick<Caller, "env">,
+  where: Pick<Where, "env">,
   spec: Pick<AgentSpec, "yaml" | "name" | "base_dir"> & {
     readonly model_overrides?: ModelOverrides | undefined;
   },
@@ -35,7 +35,7 @@ export function planLaunch(
   // No secret, so what the agent starts may know it as well.
   const addresses = findKeys(keyEnv, addressNamesOf(team, spec.model_overrides ?? {}));
   // `reins` inside of what the agent runs finds this host.
-  const env = { ...withoutKeys(caller.env, { names, keys }), REINS_HOME: dataDir };
+  const env = { ...withoutKeys(where.env, { names, keys }), REINS_HOME: dataDir };
   const parking = parkAfterMs === undefined ? [] : ["--park-after", String(parkAfterMs)];
   return { argv: [...command, "agent", ...parking], env, keys: { ...keys, ...addresses } };
 }

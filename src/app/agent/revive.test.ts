@@ -103,7 +103,7 @@ test("a worker that nobody has begun is begun by who comes next, after a while",
   await ended(agents, session_id);
   // A gateway that dies between the revival and the first line.
   const spec = { yaml: inline.yaml, name: "t", base_dir: "/" };
-  const { argv, env } = planLaunch(agents.agents.launching, createTestCaller(), spec);
+  const { argv, env } = planLaunch(agents.agents.launching, createTestCaller().where, spec);
   await agents.host.client.call("session.revive", { session_id, argv, env });
   const clock = new ManualClock();
   const later = operationsOf(agents.gateway({ clock }));

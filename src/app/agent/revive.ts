@@ -1,4 +1,4 @@
-import type { Caller } from "#app/caller.ts";
+import type { Where } from "#app/caller.ts";
 import type { AgentSpec } from "#contract/agent/spec.ts";
 import { isLive } from "#contract/ended.ts";
 import { asFault, Fault } from "#contract/fault.ts";
@@ -23,10 +23,10 @@ const LOOK_MS = 200;
 const LAST_WORDS_BYTES = 4000;
 
 /** The settings that a worker takes over from the process that starts it. */
-export type Launcher = Pick<Caller, "env" | "umask" | "open_files">;
+export type Launcher = Omit<Where, "work_dir">;
 
 interface Asker {
-  readonly caller: Launcher;
+  readonly where: Launcher;
   readonly spec: AgentSpec | undefined;
 }
 
@@ -60,8 +60,8 @@ export class AgentLives {
    * Throws `already_exited` when it was closed for good. One that has never begun, because whoever made it died before
    * its first line, begins with the spec of who asks for it once more.
    */
-  ensure(sessionId: string, caller: Launcher, spec?: AgentSpec): Promise<void> {
-    return this.#once(sessionId, () => this.#ensure(sessionId, { caller, spec }));
+  ensure(sessionId: string, where: Launcher, spec?: AgentSpec): Promise<void> {
+    return this.#once(sessionId, () => this.#ensure(sessionId, { where, spec }));
   }
 
   #once(sessionId: string, run: () => Promise<void>): Promise<void> {
@@ -95,7 +95,7 @@ export class AgentLives {
     const session = await host.call("session.get", { session_id });
     if (isLive(session)) return await this.#awaitInit(handle);
     const { argv, env } = (await this.#plan(handle, asker)).launch;
-    const { umask, open_files } = asker.caller;
+    const { umask, open_files } = asker.where;
     try {
       await host.call("session.revive", { session_id, argv, env, umask, open_files });
       return "unbegun";
@@ -138,11 +138,11 @@ export class AgentLives {
       spec: fold.spec,
       model_overrides: { ...fold.spec?.model_overrides, ...fold.model_overrides },
     }));
-    const { caller, spec: unsaid } = asker;
+    const { where, spec: unsaid } = asker;
     if (spec !== undefined)
-      return { launch: planLaunch(this.#deps, caller, { ...spec, model_overrides }) };
+      return { launch: planLaunch(this.#deps, where, { ...spec, model_overrides }) };
     if (unsaid === undefined) throw neverBegan(handle.session);
-    return { launch: planLaunch(this.#deps, caller, unsaid), unsaid };
+    return { launch: planLaunch(this.#deps, where, unsaid), unsaid };
   }
 
   async #init(

@@ -22,12 +22,12 @@ export async function runAgent(
   using stack = new DisposableStack();
   const { session_id, ...request } = input;
   const { session, handle } = stack.use(await openVisibleAgent(deps, caller, session_id));
-  await deps.agents.lives.ensure(session_id, caller);
+  await deps.agents.lives.ensure(session_id, caller.where);
   // Behind the start of this life, and before anything that we cause.
   const before = await deps.agents.views.read(handle, ({ next }) => next);
   const { status, turn_id } = await deps.agents.ask(
     { session_id, type: "messages", input: request, signal },
-    caller,
+    caller.where,
   );
   const note = noteSent("message")(input, { status });
   if (note !== undefined) recordAgent(deps, caller, { ...note, session });

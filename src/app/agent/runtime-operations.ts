@@ -11,7 +11,7 @@ import type { AgentDeps } from "./visible-agent.ts";
 export function createRuntimeOperations(deps: AgentDeps, caller: Caller) {
   return {
     ...createSessionOperations(
-      { ...deps, interruptAgent: (session) => interruptAgent(deps, caller, session) },
+      { ...deps, interruptAgent: (session) => interruptAgent(deps, caller.where, session) },
       caller,
     ),
     ...createEventOperations(deps, caller),

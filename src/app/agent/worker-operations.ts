@@ -26,7 +26,7 @@ export function createWorkerOperations(deps: AgentDeps, caller: Caller): WorkerO
         // The row's input without the session's id is what its worker takes.
         input: { ...given, ...added } as never,
       },
-      caller,
+      caller.where,
     );
     const note = notes[name]?.(input, answer as never);
     if (note !== undefined) recordAgent(deps, caller, { ...note, session });

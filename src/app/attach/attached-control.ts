@@ -1,5 +1,5 @@
 import type { Audit, AuditedAction } from "#app/audit.ts";
-import type { Caller } from "#app/caller.ts";
+import type { Who } from "#app/caller.ts";
 import { nameOf } from "#app/session.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
@@ -14,7 +14,7 @@ export interface ControlRequest {
 
 export interface ControlDeps {
   readonly host: Pick<SessionHost, "call" | "attach">;
-  readonly caller: Caller;
+  readonly caller: Who;
   readonly audit: Pick<Audit, "record">;
   /** The name that others see. Absent = the caller's. */
   readonly viewer?: string | undefined;

@@ -1,4 +1,4 @@
-import type { Caller } from "#app/caller.ts";
+import type { Who } from "#app/caller.ts";
 import type { Clock } from "#base/clock.ts";
 import { Fault } from "#contract/fault.ts";
 import type { ClientFrame, ServerFrame } from "#contract/frames.ts";
@@ -32,7 +32,7 @@ export interface AttachmentPeer {
 }
 
 export interface AttachmentOptions {
-  readonly caller: Caller;
+  readonly caller: Who;
   /** Owned by the attachment. */
   readonly handle: SessionHandle;
   readonly since: number;
@@ -309,7 +309,7 @@ export class Attachment implements Disposable {
 const UNKNOWN_EXIT = { exit_code: null, signal: null, reason: "host_lost" } as const;
 
 /** Without the schema of roles: the CLI attaches with this file, and does not load zod. */
-function checkOperator({ role }: Caller): void {
+function checkOperator({ role }: Who): void {
   if (role !== "viewer") return;
   throw new Fault("forbidden", `this needs the role operator; your token has ${role}`);
 }

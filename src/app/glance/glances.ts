@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type Caller, maySee } from "#app/caller.ts";
+import { maySee, type Who } from "#app/caller.ts";
 import { isLive, isResumable } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Glance } from "#contract/operations/session.ts";
@@ -20,7 +20,7 @@ export interface GlanceDeps {
 /** For lists: a small read at the end of each log, and nothing that stays open. */
 export function createGlanceOperations(
   deps: GlanceDeps,
-  caller: Caller,
+  caller: Who,
 ): Pick<Operations, "session.glances"> {
   return {
     "session.glances": async ({ session_ids }) => {

@@ -116,16 +116,16 @@ async function start(
   if (requireWorkdir && input.workdir?.startsWith("/") !== true) throw noWorkdir();
   const workspace_id = chooseWorkspace(caller, undefined);
   if (!places.hasWorkspace(workspace_id)) throw workspaceNotFound(workspace_id);
-  const work_dir = resolve(caller.work_dir, input.workdir ?? ".");
+  const work_dir = resolve(caller.where.work_dir, input.workdir ?? ".");
   const owner = ownerOf(caller);
   const request: HostCreate = {
     kind: "terminal",
     command: input.command,
     ...(shell === undefined ? {} : { shell }),
     work_dir,
-    env: { ...caller.env, ...input.env },
-    umask: caller.umask,
-    open_files: caller.open_files,
+    env: { ...caller.where.env, ...input.env },
+    umask: caller.where.umask,
+    open_files: caller.where.open_files,
     cols: input.cols ?? COLS,
     rows: input.rows ?? ROWS,
     title: input.label,

@@ -173,9 +173,9 @@ function describeProcess(
     kind: tty ? "terminal" : "command",
     command: plan.command,
     work_dir: chooseWorkDir(deps, caller, input.workdir),
-    env: { ...caller.env, ...quietEnvironment, ...env },
-    umask: caller.umask,
-    open_files: caller.open_files,
+    env: { ...caller.where.env, ...quietEnvironment, ...env },
+    umask: caller.where.umask,
+    open_files: caller.where.open_files,
     stdin: false,
     // A model reads one text, and an error belongs behind what led to it. A terminal has one channel anyway.
     merged: !tty && deps.keepsApart !== true,
@@ -200,7 +200,7 @@ function chooseWorkDir(
   caller: Caller,
   named: string | undefined,
 ): string {
-  if (!requireWorkdir) return resolve(caller.work_dir, named ?? ".");
+  if (!requireWorkdir) return resolve(caller.where.work_dir, named ?? ".");
   if (named?.startsWith("/") === true) return named;
   throw wrong("workdir", "say which directory to run in, as an absolute path");
 }

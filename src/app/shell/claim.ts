@@ -112,7 +112,7 @@ async function fence(deps: ShellDeps, caller: Caller, row: ShellRow): Promise<Se
     argv: ["bash", "-c", ":"],
     title: "a run that was given up before it started",
     work_dir,
-    env: caller.env,
+    env: caller.where.env,
     labels: runLabels(row, row.running ?? ""),
   });
 }

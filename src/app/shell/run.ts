@@ -83,7 +83,7 @@ async function createSession(
       title: titleOf(request.command),
       work_dir: nearestDir(work_dir),
       env,
-      open_files: caller.open_files,
+      open_files: caller.where.open_files,
       stdin: request.stdin ?? true,
       ...(request.timeout_ms === undefined ? {} : { lifetime_ms: request.timeout_ms }),
       labels: {

@@ -69,7 +69,7 @@ function createShell(
   const workspace = chooseWorkspace(caller, workspace_id);
   if (!places.hasWorkspace(workspace)) throw workspaceNotFound(workspace);
   refuseOurNames(env);
-  const dir = resolve(caller.work_dir, work_dir ?? ".");
+  const dir = resolve(caller.where.work_dir, work_dir ?? ".");
   if (!isDir(dir)) throw noDirectory(dir);
   const row: ShellRow = {
     shell_id: ShellId.parse(randomId("shl")),
@@ -82,7 +82,7 @@ function createShell(
   };
   const files = new ShellFolder(folder, row.shell_id);
   try {
-    files.make({ env: { ...caller.env, ...env }, umask: caller.umask, work_dir: dir });
+    files.make({ env: { ...caller.where.env, ...env }, umask: caller.where.umask, work_dir: dir });
     store.insert(row);
   } catch (error) {
     files.remove();

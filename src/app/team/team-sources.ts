@@ -50,7 +50,7 @@ export class TeamSources {
 
   load(source: TeamSource, caller: Caller): LoadedTeam {
     const text = this.#read(source, caller);
-    const loaded = load(text, caller.work_dir);
+    const loaded = load(text, caller.where.work_dir);
     this.#remember(loaded, caller);
     return loaded;
   }
@@ -58,7 +58,7 @@ export class TeamSources {
   /** One that was loaded before, or has the text of a team with a name. */
   get(teamId: string, caller: Caller): LoadedTeam {
     const seen = this.#seen.get(keyOf(caller, teamId));
-    const found = seen === undefined ? this.#findNamed(teamId) : load(seen, caller.work_dir);
+    const found = seen === undefined ? this.#findNamed(teamId) : load(seen, caller.where.work_dir);
     if (found === undefined) throw unknownId(teamId);
     this.#remember(found, caller);
     return found;
@@ -79,7 +79,7 @@ export class TeamSources {
     if (source.kind === "inline")
       return { yaml: source.yaml, name: source.name ?? "inline", base_dir: undefined };
     if (source.kind === "name") return this.#readNamed(source.name);
-    const path = findTeamFile(resolve(caller.work_dir, source.path), this.#deps.roots);
+    const path = findTeamFile(resolve(caller.where.work_dir, source.path), this.#deps.roots);
     return readText(path);
   }
 

@@ -34,7 +34,7 @@ const PATIENCE_MS = 5000;
 export function createWorld(): World {
   return {
     dir: locateDataDir(findDataDir()),
-    env: describeCaller().env,
+    env: describeCaller().where.env,
     version: version(),
     nodeVersion: process.versions.node,
     uid: process.getuid?.(),

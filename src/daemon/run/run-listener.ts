@@ -107,9 +107,8 @@ function openOnlyGateway(options: RunListenerOptions, { store, log, hosts }: Onl
     dataDir: dir.path,
     sessionsFolder: dir.sessions,
     // Whoever holds the token of a run acts for the person who started it: its next life has what the first one had.
-    env: withoutMarks(env),
+    where: { env: withoutMarks(env), work_dir: "/", umask: undefined },
     keyEnv: env,
-    home: "/",
     taskIdleMs: limits.task_idle_ms,
     shell: undefined,
     defaultWaitMs: limits.execute_wait_ms,

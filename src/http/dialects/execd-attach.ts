@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Caller } from "#app/caller.ts";
+import type { Who } from "#app/caller.ts";
 import { openVisible } from "#app/visible-session.ts";
 import { unfinishedBytes } from "#base/utf8.ts";
 import { isLive } from "#contract/ended.ts";
@@ -37,7 +37,7 @@ const END_BYTES = 4;
  */
 export async function planExecdSocket(
   deps: SocketDeps,
-  caller: Caller,
+  caller: Who,
   query: ExecdSocketQuery,
 ): Promise<SocketPlan> {
   const { gateway } = deps;
@@ -75,7 +75,7 @@ interface Reaching {
 /** The interactive shell, started when nobody has done so before. */
 async function reach(
   { gateway }: SocketDeps,
-  caller: Caller,
+  caller: Who,
   { shell, query: { since = 0, pty = false } }: Reaching,
 ): Promise<{ readonly session_id: string; readonly isFirst: boolean }> {
   const found = await findInteractive(gateway, shell);

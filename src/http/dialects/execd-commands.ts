@@ -46,13 +46,13 @@ export async function runCommand(
   context: ExecdContext,
   input: z.output<typeof RunCommand>,
 ): Promise<AsyncIterable<ExecdItem>> {
-  const { operations, caller, clock, gateway, signal } = context;
+  const { operations, clock, gateway, signal } = context;
   checkUser(input);
   const { cwd, timeout, envs } = input;
   const { session_id } = await operations["session.create"]({
     kind: "command",
     command: input.command,
-    ...(cwd === undefined ? {} : { work_dir: getDir(caller, cwd) }),
+    ...(cwd === undefined ? {} : { work_dir: getDir(gateway.where, cwd) }),
     ...(timeout === undefined ? {} : { lifetime_ms: timeout }),
     ...(envs === undefined ? {} : { env: envs }),
   });

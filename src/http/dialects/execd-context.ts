@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import * as z from "zod";
-import type { Caller } from "#app/caller.ts";
+import type { Where, Who } from "#app/caller.ts";
 import type { Gateway, GatewayOperations } from "#app/gateway.ts";
 import { sessionNotFound } from "#app/visible-session.ts";
 import type { Clock } from "#base/clock.ts";
@@ -15,7 +15,7 @@ import type { Shell } from "#contract/shell.ts";
 export interface ExecdContext {
   readonly gateway: Gateway;
   readonly operations: GatewayOperations;
-  readonly caller: Caller;
+  readonly caller: Who;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Added to the answer. */
@@ -51,12 +51,12 @@ export async function getCommand(operations: GatewayOperations, id: string): Pro
 }
 
 /** Relative to the caller's own directory, which `~` is too. */
-export function resolveDir({ work_dir }: Caller, path: string): string {
+export function resolveDir({ work_dir }: Pick<Where, "work_dir">, path: string): string {
   return resolve(work_dir, path.replace(/^~(?=\/|$)/, "."));
 }
 
-export function getDir(caller: Caller, path: string): string {
-  const dir = resolveDir(caller, path);
+export function getDir(where: Pick<Where, "work_dir">, path: string): string {
+  const dir = resolveDir(where, path);
   if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() === true) return dir;
   throw badDir(`there is no directory ${dir}`);
 }

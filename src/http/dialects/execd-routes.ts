@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Caller } from "#app/caller.ts";
+import type { Who } from "#app/caller.ts";
 import type { Gateway } from "#app/gateway.ts";
 import type { Clock } from "#base/clock.ts";
 import { Fault } from "#contract/fault.ts";
@@ -76,7 +76,7 @@ export interface ExecdDeps {
 export function findExecdHandler(
   { gateway, clock }: ExecdDeps,
   { handle }: ExecdRoute,
-  caller: Caller | undefined,
+  caller: Who | undefined,
 ): Handler {
   if (caller === undefined) throw new Fault("unauthenticated", "this needs a token");
   const operations = gateway.operations(caller);

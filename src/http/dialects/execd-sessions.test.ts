@@ -42,7 +42,8 @@ function createGateway(
   };
   const audit = { record: () => undefined };
   // The parts that a deletion and an attach ask for.
-  return { hosts, audit, operations: () => operations } as unknown as Gateway;
+  const { where } = caller;
+  return { hosts, audit, where, operations: () => operations } as unknown as Gateway;
 }
 
 function contextOf(gateway: Gateway) {

@@ -37,10 +37,10 @@ const REPLAY_BYTES = 64 * 1024;
 
 /** As in that API the directory is made if there is none. */
 export async function createSession(
-  { operations, caller }: ExecdContext,
+  { operations, gateway }: ExecdContext,
   { cwd }: z.output<typeof CreateSession>,
 ): Promise<{ readonly session_id: string }> {
-  const work_dir = cwd === undefined ? undefined : makeDir(resolveDir(caller, cwd));
+  const work_dir = cwd === undefined ? undefined : makeDir(resolveDir(gateway.where, cwd));
   const { shell_id } = await operations["shell.create"](defined({ work_dir }));
   return { session_id: shell_id };
 }
@@ -60,13 +60,13 @@ export async function runInSession(
   context: ExecdContext,
   { id, cwd, since, ...input }: z.output<typeof RunInSession>,
 ): Promise<AsyncIterable<ExecdItem>> {
-  const { operations, caller, clock, signal } = context;
+  const { operations, gateway, clock, signal } = context;
   const command = oneOf({ command: input.command, code: input.code });
   if (command === undefined) throw badField("command", "missing");
   const timeout = oneOf({ timeout: input.timeout, timeout_ms: input.timeout_ms });
   const shell = await getShell(operations, id);
   const { shell_id } = shell;
-  const line = cwd === undefined ? command : `${goTo(getDir(caller, cwd))} ${command}`;
+  const line = cwd === undefined ? command : `${goTo(getDir(gateway.where, cwd))} ${command}`;
   const replayed = since === undefined ? undefined : await findReplay(context, shell, since);
   const run = await operations["shell.run"](
     { shell_id, command: line, ...defined({ timeout_ms: timeout }) },

@@ -1,7 +1,7 @@
 import { type AttachedControl, openControl } from "#app/attach/attached-control.ts";
 import { Attachment, type AttachmentPeer } from "#app/attach/attachment.ts";
 import type { OutputOutbox } from "#app/attach/output-pump.ts";
-import type { Caller } from "#app/caller.ts";
+import type { Who } from "#app/caller.ts";
 import { isLive } from "#contract/ended.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import type { ServerFrame } from "#contract/frames.ts";
@@ -25,7 +25,7 @@ import {
 const UNKNOWN_EXIT_CODE = -1;
 
 interface Controlling {
-  readonly caller: Caller;
+  readonly caller: Who;
   readonly session: Session;
   readonly takeover: boolean;
 }
@@ -47,7 +47,7 @@ export async function openController(
 }
 
 export interface Attaching extends Handshaken {
-  readonly caller: Caller;
+  readonly caller: Who;
   readonly handle: SessionHandle;
   readonly shell: Shell;
   readonly since: number;

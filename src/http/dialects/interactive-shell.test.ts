@@ -34,9 +34,11 @@ function withoutPty({ hosts }: TestHost): SessionHosts {
   });
 }
 
+const { where } = createTestCaller();
+
 test("where there is no PTY the shell has pipes, and says so", async () => {
   await using host = await openTestHost();
-  const deps = { hosts: withoutPty(host), audit };
+  const deps = { hosts: withoutPty(host), audit, where };
   const shell = createShellOf(host);
   const session = await startInteractive(deps, createTestCaller(), { shell, pty: true });
   expect([session.mode, session.state.kind]).toEqual(["pipe", "running"]);
@@ -45,7 +47,7 @@ test("where there is no PTY the shell has pipes, and says so", async () => {
 
 test("another reason why it cannot start is told", async () => {
   await using host = await openTestHost();
-  const deps = { hosts: host.hosts, audit };
+  const deps = { hosts: host.hosts, audit, where };
   const shell = { ...createShellOf(host), work_dir: "/no/such/directory" };
   const started = startInteractive(deps, createTestCaller(), { shell, pty: true });
   await expect(started).rejects.toMatchObject({ code: "spawn_failed" });
@@ -54,7 +56,7 @@ test("another reason why it cannot start is told", async () => {
 
 test("whoever asks gets the same shell, in the mode of the first", async () => {
   await using host = await openTestHost();
-  const deps = { hosts: host.hosts, audit };
+  const deps = { hosts: host.hosts, audit, where };
   const shell = createShellOf(host);
   const start = (user_id: string, pty: boolean) =>
     startInteractive(deps, createTestCaller({ user_id, token_id: user_id }), { shell, pty });

@@ -1,4 +1,4 @@
-import type { Caller } from "#app/caller.ts";
+import type { Who } from "#app/caller.ts";
 import type { Gateway } from "#app/gateway.ts";
 import { INTERACTIVE_LABEL } from "#app/shell/claim.ts";
 import { isLive } from "#contract/ended.ts";
@@ -15,7 +15,7 @@ import type { Shell } from "#contract/shell.ts";
  *
  * The label is the host's to keep, so a gateway that was started anew finds it too.
  */
-export type InteractiveDeps = Pick<Gateway, "hosts" | "audit">;
+export type InteractiveDeps = Pick<Gateway, "hosts" | "audit" | "where">;
 
 const BASH = ["bash", "--norc", "--noprofile"];
 
@@ -39,7 +39,7 @@ export interface StartInteractive {
 /** However many ask at once get the same one. Where there is no PTY it has pipes, and its mode says so. */
 export async function startInteractive(
   deps: InteractiveDeps,
-  caller: Caller,
+  caller: Who,
   { shell, pty }: StartInteractive,
 ): Promise<Session> {
   const create = (mode: Session["mode"]) => createInteractive(deps, caller, { shell, mode });
@@ -62,7 +62,7 @@ export async function startInteractive(
 
 export async function closeInteractive(
   { hosts, audit }: InteractiveDeps,
-  caller: Caller,
+  caller: Who,
   shell: Pick<Shell, "shell_id">,
 ): Promise<void> {
   const session = await findInteractive({ hosts }, shell);
@@ -77,12 +77,12 @@ export async function closeInteractive(
 }
 
 async function createInteractive(
-  { hosts }: InteractiveDeps,
-  caller: Caller,
+  { hosts, where }: InteractiveDeps,
+  { user_id }: Who,
   { shell, mode }: { readonly shell: Shell; readonly mode: Session["mode"] },
 ): Promise<Session> {
   const { shell_id, workspace_id, work_dir } = shell;
-  const { env, umask, open_files, user_id } = caller;
+  const { env, umask, open_files } = where;
   return await hosts.place({ work_dir }).call("session.create", {
     ...(mode === "pty"
       ? { kind: "terminal", argv: [...BASH, "-i"] }

@@ -1,7 +1,7 @@
 import { checkControllable, openOrWatch } from "#app/attach/attached-control.ts";
 import { Attachment, type AttachmentPeer } from "#app/attach/attachment.ts";
 import { base64Encoding, binaryEncoding, utf8Encoding } from "#app/attach/output-frames.ts";
-import type { Caller } from "#app/caller.ts";
+import type { Who } from "#app/caller.ts";
 import { resolveSince } from "#app/read/output.ts";
 import { openVisible } from "#app/visible-session.ts";
 import { Fault, isUnexpected } from "#contract/fault.ts";
@@ -25,7 +25,7 @@ const V1_STDIN_CHANNEL = 0;
 /** Everything that can be refused is refused here, before the upgrade, when no other client has lost anything. */
 export async function planAttach(
   deps: SocketDeps,
-  caller: Caller,
+  caller: Who,
   query: AttachQuery,
 ): Promise<SocketPlan> {
   using stack = new DisposableStack();
@@ -47,7 +47,7 @@ export async function planAttach(
   };
 }
 
-function checkControl(session: Session, caller: Caller, takeover: boolean): void {
+function checkControl(session: Session, caller: Who, takeover: boolean): void {
   const { controller } = session;
   if (!isAtLeast(caller.role, "operator"))
     throw new Fault("forbidden", `control needs the role operator; your token has ${caller.role}`);
@@ -69,7 +69,7 @@ export function checkSince({ output, tail }: SessionHandle, since: number): numb
 }
 
 interface Attaching extends Handshaken {
-  readonly caller: Caller;
+  readonly caller: Who;
   readonly handle: SessionHandle;
   readonly query: AttachQuery;
   readonly since: number;

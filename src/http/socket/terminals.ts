@@ -1,6 +1,6 @@
 import type { WebSocket } from "ws";
 import { openOrWatch } from "#app/attach/attached-control.ts";
-import type { Caller } from "#app/caller.ts";
+import type { Who } from "#app/caller.ts";
 import { resolveSince } from "#app/read/output.ts";
 import { openVisible, sessionNotFound } from "#app/visible-session.ts";
 import { Fault } from "#contract/fault.ts";
@@ -35,7 +35,7 @@ type Payload<T extends TerminalFrame["type"]> = Extract<
  * After `terminal.exit` the id means nothing on this socket any more. When the socket goes, everything is detached and
  * nothing ends.
  */
-export async function planTerminals(deps: SocketDeps, caller: Caller): Promise<SocketPlan> {
+export async function planTerminals(deps: SocketDeps, caller: Who): Promise<SocketPlan> {
   return {
     protocols: [],
     open: (handshaken) => new TerminalsSocket(deps, caller, handshaken),
@@ -45,7 +45,7 @@ export async function planTerminals(deps: SocketDeps, caller: Caller): Promise<S
 
 class TerminalsSocket implements OpenSocket {
   readonly #deps: SocketDeps;
-  readonly #caller: Caller;
+  readonly #caller: Who;
   readonly #socket: WebSocket;
   readonly #outbox: Outbox;
   readonly #lanes: Lanes;
@@ -54,7 +54,7 @@ class TerminalsSocket implements OpenSocket {
   /** Being opened: they have no id yet. */
   #opening = 0;
 
-  constructor(deps: SocketDeps, caller: Caller, handshaken: Handshaken) {
+  constructor(deps: SocketDeps, caller: Who, handshaken: Handshaken) {
     const { socket } = handshaken;
     this.#deps = deps;
     this.#caller = caller;
@@ -126,7 +126,7 @@ class TerminalsSocket implements OpenSocket {
   }
 
   async #create(
-    caller: Caller,
+    caller: Who,
     { cols, rows, ...of }: Omit<Payload<"terminal.open">, "request_id" | "user_id">,
   ): Promise<Session> {
     const size = { ...(cols ? { cols } : {}), ...(rows ? { rows } : {}) };
@@ -241,12 +241,12 @@ class TerminalsSocket implements OpenSocket {
 
 interface Asked {
   readonly session_id: Session["session_id"];
-  readonly caller: Caller;
+  readonly caller: Who;
   readonly since: number | "tail" | undefined;
 }
 
 /** A token speaks for its own user; an administrator's also for others, in whose name the session then is. */
-function actFor(caller: Caller, userId: string | undefined): Caller {
+function actFor(caller: Who, userId: string | undefined): Who {
   if (!isAtLeast(caller.role, "operator"))
     throw new Fault("forbidden", `opening needs the role operator; yours is ${caller.role}`);
   if (userId === undefined || userId === caller.user_id) return caller;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
-import type { Caller } from "#app/caller.ts";
+import type { Who } from "#app/caller.ts";
 import type { Logger } from "#base/logger.ts";
 import { asFault, Fault, isUnexpected } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
@@ -17,7 +17,7 @@ export interface SocketRoute {
   readonly pattern: URLPattern;
   readonly role: OperationSpec["role"];
   plan(
-    caller: Caller,
+    caller: Who,
     request: { readonly path: Readonly<Record<string, string>>; readonly query: URLSearchParams },
   ): Promise<SocketPlan>;
 }
@@ -33,7 +33,7 @@ interface Handshake {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
-  readonly caller: Caller;
+  readonly caller: Who;
 }
 
 const KEY = /^[+/0-9A-Za-z]{22}==$/;
@@ -93,7 +93,7 @@ export class Upgrades {
     for (const socket of this.#open) socket.terminate();
   }
 
-  async #plan(request: IncomingMessage): Promise<{ caller: Caller; plan: SocketPlan }> {
+  async #plan(request: IncomingMessage): Promise<{ caller: Who; plan: SocketPlan }> {
     if (this.#isStopping) throw stopping();
     const { routes } = this.#deps;
     const visit = this.#visit(request);
