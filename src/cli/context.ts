@@ -28,7 +28,7 @@ export async function openLocal(places: Places = localPlaces): Promise<Local> {
 
 /** The same where a host runs; undefined where none does. It starts none. */
 export async function findLocal(): Promise<Local | undefined> {
-  const host = await joinHost(findDataDir());
+  const host = await joinHost(findDataDir(), process.env);
   return host === undefined ? undefined : createLocal(host, localPlaces);
 }
 

@@ -19,6 +19,7 @@ import { LOCAL_WORKSPACE, WorkspaceId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { WorkerInput } from "#contract/operations/worker-requests.ts";
+import { defined } from "#contract/values/defined.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { lines } from "#log/lines.ts";
 import { openLogFiles } from "#log/log-files.ts";
@@ -186,8 +187,13 @@ interface Opening {
 
 function openPorts(options: WorkerOptions, { log, stack, output }: Opening): AgentPorts {
   const { session_id, dataDir, version } = options;
-  // `reins` inside a command finds this host; the rest of our names is the host's to set.
-  const env = { ...withoutMarks(options.env), REINS_HOME: dataDir };
+  const { REINS_BOUND_SESSION_ID } = options.env;
+  // `reins` in a command, a hook or an MCP server finds this host, as this session. The host sets our other names.
+  const env = {
+    ...withoutMarks(options.env),
+    REINS_HOME: dataDir,
+    ...defined({ REINS_BOUND_SESSION_ID }),
+  };
   // Their code, threads and connections come with the first tool that needs them.
   const getDeps = openOnce(async () => {
     const { openToolDeps } = await import("./tool-deps.ts");

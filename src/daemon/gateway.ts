@@ -128,7 +128,7 @@ function openOwnHosts(dir: DataDir, { command, env }: GatewayOptions, log: Logge
   const clock = systemClock;
   return openLocalHosts({
     open: () => openOwnHost({ dataDir: dir.path, command, env }),
-    find: () => findHost(dir),
+    find: () => findHost(dir, env),
     sessionsFolder: dir.sessions,
     linger: { clock, ms: LINGER_MS },
     reconnect: { clock, log },

@@ -7,6 +7,7 @@ import { limits } from "#contract/limits.ts";
 import { defined } from "#contract/values/defined.ts";
 import { freeDiskBytes, openDescriptors, sessionCap } from "#host/capacity.ts";
 import { type DataDir, openDataDir } from "#host/data-dir.ts";
+import { openSecrets, removeStaleSecrets } from "#host/secrets.ts";
 import { type HandOver, parseHandOver, removeHandOver } from "#host/session/hand-over.ts";
 import { Sessions } from "#host/sessions/sessions.ts";
 import type { HostHealth } from "#host/socket/methods.ts";
@@ -114,12 +115,14 @@ async function openHostDaemon(options: HostOptions): Promise<HostDaemon> {
   const cap = sessionCap();
   const shared = { folder: dir.sessions, clock: systemClock, log, spawner };
   const logIo = createOwnIo(rememberFile(dir.lock));
-  const sessions = new Sessions({ ...shared, live_cap: cap, logIo });
+  const secrets = openSecrets(dir.secrets);
+  const sessions = new Sessions({ ...shared, live_cap: cap, logIo, secrets });
   if (handOver !== undefined) {
     sessions.adopt(handOver.sessions, passedMs(handOver));
     removeHandOver(dir.path);
   }
   await sessions.recover();
+  removeStaleSecrets(dir.secrets, dir.sessions);
   const idle = stack.use(openIdleExit(options, sessions, stop));
   const { version } = options;
   const upgrade = prepareUpgrade(options, {
@@ -130,9 +133,7 @@ async function openHostDaemon(options: HostOptions): Promise<HostDaemon> {
   const healthy = { sessions, errors, version, cap, dataPath: dir.path, isGuarded };
   const server: HostServer = stack.use(
     await openHostServer(dir.socket, {
-      sessions,
-      log,
-      version,
+      ...{ sessions, secrets, log, version },
       health: createHealth(healthy, () => server),
       shutdown: stop,
       upgrade,

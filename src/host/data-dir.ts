@@ -12,6 +12,8 @@ import { checkTrust } from "./trusted-files.ts";
 export interface DataDir {
   readonly path: string;
   readonly sessions: string;
+  /** By which connections are known; see find-binding.ts. */
+  readonly secrets: string;
   readonly socket: string;
   readonly lock: string;
   readonly hostLog: string;
@@ -59,6 +61,7 @@ export function locateDataDir(path: string): DataDir {
   return {
     path,
     sessions: join(path, "sessions"),
+    secrets: join(path, "secrets"),
     socket: socketPath(path),
     lock: join(path, "host.lock"),
     hostLog: join(path, "host.log"),

@@ -11,6 +11,8 @@ export interface EnvironmentParts {
     readonly user_id?: string | undefined;
     readonly prior_session_id?: string | undefined;
     readonly agent?: boolean | undefined;
+    /** Whose connection to the host is used inside; absent = the user's. */
+    readonly bound_session_id?: string | undefined;
   };
 }
 
@@ -46,6 +48,7 @@ export function buildEnvironment(parts: EnvironmentParts): Record<string, string
     REINS_USER_ID: marks.user_id,
     CLAUDE_SESSION_ID: marks.prior_session_id,
     REINS_AGENT: marks.agent === true ? "1" : undefined,
+    REINS_BOUND_SESSION_ID: marks.bound_session_id,
   };
   for (const [name, value] of Object.entries(ours)) if (value !== undefined) env[name] = value;
   return env;

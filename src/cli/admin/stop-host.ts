@@ -12,7 +12,7 @@ const DECLINED_EXIT = 1;
 
 /** `reins host stop`: asks first at a terminal when sessions run; a script is not asked, as ever. */
 export async function stopHost(dataDir: string, { isSure, json }: StopOptions): Promise<number> {
-  using host = await findHost(locateDataDir(dataDir));
+  using host = await findHost(locateDataDir(dataDir), process.env);
   if (host === undefined) {
     process.stderr.write("No host is running.\n");
     return 0;

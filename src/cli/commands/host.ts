@@ -50,7 +50,7 @@ function leaveSession(dataDir: string): void {
 }
 
 async function status(dataDir: string, asJson: boolean): Promise<number> {
-  using host = await findHost(locateDataDir(dataDir));
+  using host = await findHost(locateDataDir(dataDir), process.env);
   if (host === undefined) {
     process.stderr.write("No host is running; the next command starts one.\n");
     return 0;
@@ -65,7 +65,7 @@ async function status(dataDir: string, asJson: boolean): Promise<number> {
 
 /** This very program takes the running host's place; its sessions and everybody at them go on. */
 async function upgrade(dataDir: string, asJson: boolean): Promise<number> {
-  using host = await findHost(locateDataDir(dataDir));
+  using host = await findHost(locateDataDir(dataDir), process.env);
   if (host === undefined) {
     process.stderr.write("No host is running; the next command starts one of this version.\n");
     return 0;

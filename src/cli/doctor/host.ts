@@ -18,7 +18,7 @@ export async function checkHost(world: World, mayStart: { readonly isDirRight: b
       `Look into ${dir.hostLog}; end the process that holds ${dir.lock}, its sessions end with it.`,
     );
   try {
-    using running = await findHost(dir);
+    using running = await findHost(dir, world.env);
     if (running !== undefined) return await describeHost(running, world);
     if (!mayStart.isDirRight)
       return note(NAME, "No host runs; none is started before the data directory is right.");

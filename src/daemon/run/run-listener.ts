@@ -63,7 +63,7 @@ export async function openRunListener(options: RunListenerOptions): Promise<RunL
   const log = stack.use(openFileLogger(join(dir.path, "gateway.log"), systemClock.now));
   const store = stack.use(openStore({ path: IN_MEMORY, clock: systemClock, log }));
   let sessionId: string | undefined;
-  const local = stack.use(openHostsOf(dir, log));
+  const local = stack.use(openHostsOf(dir, options, log));
   const hosts = createScopedHosts(local, () => sessionId);
   const gateway = stack.use(openOnlyGateway(options, { store, log, hosts }));
   const server = stack.use(await listen(place, { gateway, log, tls }));
@@ -119,15 +119,15 @@ function openOnlyGateway(options: RunListenerOptions, { store, log, hosts }: Onl
 }
 
 /** A host that is started now would not have a run that lives, so none is started. */
-function openHostsOf(dir: DataDir, log: Logger): LocalHosts {
+function openHostsOf(dir: DataDir, { env }: RunListenerOptions, log: Logger): LocalHosts {
   const clock = systemClock;
   return openLocalHosts({
     open: async () => {
-      const host = await findHost(dir);
+      const host = await findHost(dir, env);
       if (host !== undefined) return host;
       throw new Fault("host_unavailable", "the host of this run has gone");
     },
-    find: () => findHost(dir),
+    find: () => findHost(dir, env),
     sessionsFolder: dir.sessions,
     linger: { clock, ms: LINGER_MS },
     reconnect: { clock, log },

@@ -88,6 +88,8 @@ const HandedConnection = z.object({
   watch_serial: z.int(),
   watches: z.array(z.object({ number: z.int(), session_id: z.string(), inline: z.boolean() })),
   watches_all: z.boolean(),
+  /** Whose it is: `user` or a session's id. Null: it has asked for nothing yet, or an older program did not know. */
+  owner: z.string().nullable().default(null),
   /** The request that asked for the upgrade, which is still to be answered. */
   upgrade_id: z.int().nullable(),
 });

@@ -20,14 +20,18 @@ export interface PreparedSession {
   readonly spec: ChildSpec;
 }
 
+export interface NewSession {
+  readonly folder: string;
+  readonly session_id: Session["session_id"];
+  /** Whose connection is used inside. */
+  readonly bound: string | undefined;
+  readonly now: number;
+}
+
 /** Makes the session's directory and says what will run in it; nothing runs yet. */
 export function prepareSession(
   request: CreateRequest,
-  {
-    folder,
-    session_id,
-    now,
-  }: { readonly folder: string; readonly session_id: Session["session_id"]; readonly now: number },
+  { folder, session_id, bound, now }: NewSession,
 ): PreparedSession {
   const dir = join(folder, session_id);
   const launch = planLaunch({ ...request, path: request.env.PATH }, dir);
@@ -39,13 +43,17 @@ export function prepareSession(
     throw asDiskFault(error);
   }
   const record = createRecord(request, launch, { session_id, at: new Date(now).toISOString() });
-  return { dir, record, spec: createSpec(request, record) };
+  return { dir, record, spec: createSpec(request, record, bound) };
 }
 
 /** What runs next in a session that is there. */
-export function prepareRevival(request: ReviveRequest, record: SessionRecord): ChildSpec {
+export function prepareRevival(
+  request: ReviveRequest,
+  record: SessionRecord,
+  bound: string | undefined,
+): ChildSpec {
   const { argv, work_dir = record.work_dir } = request;
-  return createSpec({ ...request, kind: record.kind }, { ...record, argv, work_dir });
+  return createSpec({ ...request, kind: record.kind }, { ...record, argv, work_dir }, bound);
 }
 
 /** The record goes last: whatever ends this in its middle leaves a session that can be removed again. */
@@ -119,7 +127,11 @@ type Starting = Pick<
   "kind" | "env" | "umask" | "open_files" | "brief" | "stdin" | "merged"
 >;
 
-function createSpec(request: Starting, record: SessionRecord): ChildSpec {
+function createSpec(
+  request: Starting,
+  record: SessionRecord,
+  bound: string | undefined,
+): ChildSpec {
   const { labels, session_id } = record;
   const { cols, rows } = record;
   return {
@@ -143,6 +155,7 @@ function createSpec(request: Starting, record: SessionRecord): ChildSpec {
         user_id: labels.user_id,
         prior_session_id: labels.prior_session_id,
         agent: labels.agent === "1",
+        bound_session_id: bound,
       },
     }),
   };

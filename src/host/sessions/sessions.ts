@@ -10,9 +10,11 @@ import { limits } from "#contract/limits.ts";
 import type { EndReason, RemovalReason } from "#contract/session-state.ts";
 import { checkFreeDescriptors, checkFreeDisk } from "#host/capacity.ts";
 import { chooseExpired, type RetentionLimits } from "#host/retention.ts";
+import type { Secrets } from "#host/secrets.ts";
 import type { HandedSession } from "#host/session/hand-over.ts";
 import { HostSession } from "#host/session/host-session.ts";
 import type { SessionRecord } from "#host/session/session-record.ts";
+import { findBound, type TreeNode } from "#host/session-tree.ts";
 import type { LogIo } from "#log/log-io.ts";
 import type { Spawner } from "#proc/child.ts";
 import type { CreateRequest, ReviveRequest } from "./create-request.ts";
@@ -35,6 +37,8 @@ export interface SessionsDeps {
   /** How logs are written; absent = as the disk has it. */
   readonly logIo?: LogIo;
   readonly keep?: RetentionLimits;
+  /** Absent = no session has a connection of its own. */
+  readonly secrets?: Secrets;
 }
 
 const KEEP: RetentionLimits = {
@@ -46,6 +50,7 @@ const SWEEP_EVERY_MS = 10 * 60 * 1000;
 
 export interface Removal {
   readonly session_id: string;
+  readonly parent_session_id: string | null;
   readonly reason: RemovalReason;
 }
 
@@ -131,11 +136,7 @@ export class Sessions {
 
   get(sessionId: string): HostSession {
     const session = this.#sessions.get(sessionId);
-    if (session === undefined) {
-      throw new Fault("session_not_found", `there is no session ${sessionId}`, {
-        details: { session_id: sessionId },
-      });
-    }
+    if (session === undefined) throw sessionNotFound(sessionId);
     return session;
   }
 
@@ -145,7 +146,7 @@ export class Sessions {
 
   /** The same idempotency key answers with the session that it made the first time. */
   async create(request: CreateRequest): Promise<HostSession> {
-    const key = keyOf(request.labels ?? {});
+    const key = keyOf(request.labels ?? {}, request.parent_session_id);
     const known = key === undefined ? undefined : this.#byKey.get(key);
     if (known !== undefined) return await known;
     const starting = this.#start(request);
@@ -170,7 +171,8 @@ export class Sessions {
     session.checkRevival();
     this.#checkRoom();
     try {
-      await session.revive(this.#deps.spawner, prepareRevival(request, session.record));
+      const bound = this.#bind(session.record);
+      await session.revive(this.#deps.spawner, prepareRevival(request, session.record, bound));
     } catch (error) {
       throw asDiskFault(error);
     }
@@ -225,17 +227,20 @@ export class Sessions {
 
   async #start(request: CreateRequest): Promise<HostSession> {
     this.#checkRoom();
-    if (request.parent_session_id !== undefined) this.get(request.parent_session_id);
+    const { kind, parent_session_id = null } = request;
+    if (parent_session_id !== null) this.get(parent_session_id);
     const { clock, folder } = this.#deps;
     const session_id = SessionId.parse(randomId("ses"));
-    const made = prepareSession(request, { folder, session_id, now: clock.now() });
+    const bound = this.#findBound({ session_id, kind, parent_session_id });
+    const made = prepareSession(request, { folder, session_id, bound, now: clock.now() });
     const session = this.#register(made);
     try {
+      this.#bind(session.record);
       await session.start(this.#deps.spawner, made.spec);
     } catch (error) {
       session.discard();
       this.#forget(session, "start_failed");
-      this.#tryTo(() => removeDir(session.dir), session);
+      this.#tryTo(() => this.#removeFiles(session), session);
       throw asDiskFault(error);
     }
     if (this.isShuttingDown) throw shuttingDown();
@@ -274,7 +279,7 @@ export class Sessions {
 
   #takeOver(record: SessionRecord): HostSession {
     const session = this.#register({ dir: join(this.#deps.folder, record.session_id), record });
-    const key = keyOf(record.labels);
+    const key = keyOf(record.labels, record.parent_session_id);
     if (key !== undefined) this.#byKey.set(key, Promise.resolve(session));
     return session;
   }
@@ -282,15 +287,33 @@ export class Sessions {
   /** Throws when the files cannot be removed now, for want of descriptors: then it is still there, to be removed again. */
   #remove(session: HostSession, reason: RemovalReason): void {
     session.dispose();
-    removeDir(session.dir);
+    this.#removeFiles(session);
     this.#forget(session, reason);
+  }
+
+  #removeFiles({ dir, id }: HostSession): void {
+    this.#deps.secrets?.remove(id);
+    removeDir(dir);
+  }
+
+  /** Whose connection is used inside of a session, which has its secret from now on. */
+  #bind(node: TreeNode): string | undefined {
+    const bound = this.#findBound(node);
+    if (bound !== undefined) this.#deps.secrets?.give(bound);
+    return bound;
+  }
+
+  #findBound(node: TreeNode): string | undefined {
+    if (this.#deps.secrets === undefined) return undefined;
+    return findBound(node, (sessionId) => this.find(sessionId)?.record);
   }
 
   #forget(session: HostSession, reason: RemovalReason): void {
     this.#sessions.delete(session.id);
-    const key = keyOf(session.record.labels);
+    const { labels, parent_session_id } = session.record;
+    const key = keyOf(labels, parent_session_id);
     if (key !== undefined) this.#byKey.delete(key);
-    this.removals.emit({ session_id: session.id, reason });
+    this.removals.emit({ session_id: session.id, parent_session_id, reason });
     // Also to those who watch it: it will not change any more.
     session.changes.emit();
   }
@@ -342,9 +365,17 @@ function describeEnded(session: HostSession) {
 }
 
 /** Two callers may choose the same key without meeting each other's sessions. */
-function keyOf(labels: Readonly<Record<string, string>>): string | undefined {
-  const key = labels.idempotency_key;
-  return key === undefined ? undefined : [labels.workspace_id, labels.owner, key].join("\0");
+function keyOf(
+  { idempotency_key: key, workspace_id, owner }: Readonly<Record<string, string>>,
+  parent: string | null = null,
+): string | undefined {
+  return key === undefined ? undefined : [workspace_id, owner, parent, key].join("\0");
+}
+
+export function sessionNotFound(sessionId: string): Fault {
+  return new Fault("session_not_found", `there is no session ${sessionId}`, {
+    details: { session_id: sessionId },
+  });
 }
 
 function shuttingDown(): Fault {

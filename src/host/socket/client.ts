@@ -7,6 +7,7 @@ import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
 import type { RemovalReason } from "#contract/session-state.ts";
 import { defined } from "#contract/values/defined.ts";
+import type { Binding } from "#host/find-binding.ts";
 import { findProcess } from "#proc/identity.ts";
 import { findPeer } from "#proc/platform/find-peer.ts";
 import { Answers, type Waiting } from "./answers.ts";
@@ -204,12 +205,28 @@ export interface ConnectOptions {
   readonly helloMs?: number;
   /** And for an answer. */
   readonly answerMs?: number;
+  /** Whose the connection is. Asked only of a host that knows the difference; undefined = without a secret. */
+  readonly findBinding?: () => Binding | undefined;
   /** Whether a host has a reason to take longer. */
   readonly isBusy?: () => boolean;
 }
 
 /** Throws `host_unavailable` with the errno in its details when no host answers. */
 export async function connectHost(path: string, options: ConnectOptions = {}): Promise<HostClient> {
+  const client = await greetHost(path, options);
+  const isKnown = client.hello.features.includes("bound");
+  const binding = isKnown ? options.findBinding?.() : undefined;
+  if (binding === undefined) return client;
+  try {
+    await client.call("connection.bind", binding);
+    return client;
+  } catch (error) {
+    client[Symbol.dispose]();
+    throw error;
+  }
+}
+
+async function greetHost(path: string, options: ConnectOptions): Promise<HostClient> {
   checkOwner(path, options.socketOwner ?? process.getuid?.());
   const socket = createConnection(path);
   const { promise, resolve, reject } = Promise.withResolvers<HostClient>();

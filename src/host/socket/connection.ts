@@ -3,30 +3,30 @@ import type { Logger } from "#base/logger.ts";
 import { asFault, Fault, isUnexpected, toFaultBody } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { parseRequest } from "#contract/parse.ts";
+import type { Secrets } from "#host/secrets.ts";
 import type { HandedConnection } from "#host/session/hand-over.ts";
-import type { Sessions } from "#host/sessions/sessions.ts";
+import type { HostAccess } from "./bound-access.ts";
 import { descriptorOf } from "./descriptor-of.ts";
 import { encodeDone, encodeJson, FrameReader, type InputMessage } from "./frames.ts";
 import { type Attachment, createHandlers, type Handlers } from "./handlers.ts";
-import {
-  features,
-  type Hello,
-  type HostHealth,
-  type HostMethod,
-  type HostUpgrade,
-  PROTOCOL,
-} from "./methods.ts";
+import { features, type Hello, type HostMethod, type HostUpgrade, PROTOCOL } from "./methods.ts";
 import { Notifier } from "./notifier.ts";
-import { Envelope, requests } from "./requests.ts";
+import {
+  accessOf,
+  admitOwner,
+  bindOwner,
+  formatOwner,
+  type Owner,
+  parseOwner,
+  wrongSecret,
+} from "./owner.ts";
+import { Envelope, type RequestOf, requests } from "./requests.ts";
 
-export interface ConnectionDeps {
-  readonly sessions: Sessions;
+export interface ConnectionDeps extends HostAccess {
   readonly log: Logger;
   readonly version: string;
-  readonly health: () => HostHealth;
-  readonly shutdown: () => void;
-  /** Returns only when it failed. */
-  readonly upgrade: (command: readonly string[]) => Promise<never>;
+  /** Absent = every connection is the user's. */
+  readonly secrets?: Secrets | undefined;
 }
 
 /** The last number of an attachment. All clients have one row of them, so that a viewer is never called as another. */
@@ -45,9 +45,12 @@ export class Connection {
   readonly #deps: ConnectionDeps;
   readonly #reader = new FrameReader();
   readonly #attachments = new Map<number, Attachment>();
-  readonly #notifier: Notifier;
-  readonly #handlers: Handlers;
   readonly #numbers: Numbers;
+  #owner: Owner = { kind: "unknown" };
+  /** What its owner may use of the host. */
+  #access: HostAccess;
+  #notifier: Notifier;
+  #handlers: Handlers;
   #soon: Buffer[] = [];
   #soonTimer: NodeJS.Timeout | undefined;
   #inFlight = 0;
@@ -59,22 +62,9 @@ export class Connection {
     this.#socket = socket;
     this.#deps = deps;
     this.#numbers = numbers;
-    this.#notifier = new Notifier({
-      sessions: deps.sessions,
-      send: (bytes, sent) => this.#send(bytes, sent),
-    });
-    this.#handlers = createHandlers({
-      sessions: deps.sessions,
-      notifier: this.#notifier,
-      attachments: this.#attachments,
-      nextNumber: () => {
-        numbers.last += 1;
-        return numbers.last;
-      },
-      health: deps.health,
-      shutdown: deps.shutdown,
-      upgrade: deps.upgrade,
-    });
+    this.#access = deps;
+    this.#notifier = this.#createNotifier();
+    this.#handlers = this.#createHandlers();
     socket.on("data", (chunk) => this.#onData(chunk));
     socket.on("error", () => socket.destroy());
     socket.on("close", () => this.#onClose());
@@ -114,14 +104,16 @@ export class Connection {
         generation: place.generation ?? null,
       })),
       ...this.#notifier.handOver(),
+      owner: formatOwner(this.#owner),
       upgrade_id: this.#upgradeId ?? null,
     };
   }
 
   /** Goes on with a client of the program before us, which notices nothing. */
   adopt(handed: HandedConnection, outcome: HostUpgrade | Fault): void {
+    this.#own(parseOwner(handed.owner));
     for (const { number, session_id, viewer, role, generation } of handed.attachments) {
-      const session = this.#deps.sessions.find(session_id);
+      const session = this.#access.sessions.find(session_id);
       if (session === undefined) continue;
       this.#attachments.set(number, { session, viewer, role, generation: generation ?? undefined });
     }
@@ -139,6 +131,40 @@ export class Connection {
 
   destroy(): void {
     this.#socket.destroy();
+  }
+
+  #createNotifier(): Notifier {
+    const { sessions } = this.#access;
+    return new Notifier({ sessions, send: (bytes, sent) => this.#send(bytes, sent) });
+  }
+
+  #createHandlers(): Handlers {
+    const numbers = this.#numbers;
+    return createHandlers({
+      ...this.#access,
+      notifier: this.#notifier,
+      attachments: this.#attachments,
+      nextNumber: () => {
+        numbers.last += 1;
+        return numbers.last;
+      },
+      bind: (request) => this.#bind(request),
+    });
+  }
+
+  #bind(request: RequestOf<"connection.bind">): void {
+    const { secrets } = this.#deps;
+    this.#own(bindOwner(this.#owner, request, { secrets, access: this.#deps }));
+    if (this.#owner.kind === "refused") throw wrongSecret();
+  }
+
+  /** Before anything is held: what the owner may not see never comes into the hands of a handler. */
+  #own(owner: Owner): void {
+    this.#owner = owner;
+    if (owner.kind !== "session") return;
+    this.#access = accessOf(owner, this.#deps);
+    this.#notifier = this.#createNotifier();
+    this.#handlers = this.#createHandlers();
   }
 
   #onData(chunk: Buffer): void {
@@ -206,6 +232,7 @@ export class Connection {
         details: { method },
       });
     }
+    if (method !== "connection.bind") this.#owner = admitOwner(this.#owner, this.#access);
     // The table gives each method the schema that its handler was typed with.
     const handler = this.#handlers[method] as (params: unknown) => unknown;
     return await handler(parseRequest(requests[method], params));

@@ -2,9 +2,9 @@ import { Fault } from "#contract/fault.ts";
 import { findSignal, signalNames } from "#contract/signals.ts";
 import type { Role } from "#host/session/audience.ts";
 import type { HostSession } from "#host/session/host-session.ts";
-import type { Sessions } from "#host/sessions/sessions.ts";
+import type { HostAccess } from "./bound-access.ts";
 import { listSessions } from "./list-sessions.ts";
-import type { HostHealth, HostMethod, HostMethods } from "./methods.ts";
+import type { HostMethod, HostMethods } from "./methods.ts";
 import type { Notifier } from "./notifier.ts";
 import type { RequestOf } from "./requests.ts";
 
@@ -16,14 +16,11 @@ export interface Attachment {
   generation: number | undefined;
 }
 
-export interface HandlerContext {
-  readonly sessions: Sessions;
+export interface HandlerContext extends HostAccess {
+  readonly bind: (request: RequestOf<"connection.bind">) => void;
   readonly notifier: Notifier;
   readonly attachments: Map<number, Attachment>;
   readonly nextNumber: () => number;
-  readonly health: () => HostHealth;
-  readonly shutdown: () => void;
-  readonly upgrade: (command: readonly string[]) => Promise<never>;
 }
 
 export type Handlers = {
@@ -41,8 +38,12 @@ export function createHandlers(context: HandlerContext): Handlers {
   };
 }
 
-function hostHandlers({ sessions, health, shutdown, upgrade }: HandlerContext) {
+function hostHandlers({ sessions, health, shutdown, upgrade, bind }: HandlerContext) {
   return {
+    "connection.bind": (params) => {
+      bind(params);
+      return {};
+    },
     "host.health": () => health(),
     "host.shutdown": async () => {
       await sessions.shutdown();

@@ -17,6 +17,7 @@ export const features = [
   "session_labels",
   "lives",
   "upgrade",
+  "bound",
 ] as const;
 
 export interface Hello {
@@ -110,6 +111,11 @@ interface BySession {
 
 /** Method name → what it takes and what it answers. */
 export interface HostMethods {
+  /** Feature `bound`. The first request of a connection, if at all: without `session_id` it is the user's. */
+  "connection.bind": {
+    params: { readonly session_id?: string | undefined; readonly secret: string };
+    result: Nothing;
+  };
   "host.health": { params: Nothing; result: HostHealth };
   "host.shutdown": { params: Nothing; result: Nothing };
   /** Feature `upgrade`. Answered by the program that has taken over, or with a fault when all is as it was. */

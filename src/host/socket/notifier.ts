@@ -2,12 +2,12 @@ import type { RemovalReason } from "#contract/session-state.ts";
 import type { HandedConnection } from "#host/session/hand-over.ts";
 import type { HostSession } from "#host/session/host-session.ts";
 import type { Printed } from "#host/session/session-logs.ts";
-import type { Sessions } from "#host/sessions/sessions.ts";
+import type { SessionsAccess } from "./bound-access.ts";
 import { encodeJson, encodeOutput, encodeTail } from "./frames.ts";
 import type { HostPush } from "./methods.ts";
 
 export interface NotifierDeps {
-  readonly sessions: Sessions;
+  readonly sessions: SessionsAccess;
   /** Calls back when the bytes are on their way. */
   readonly send: (bytes: Buffer, sent: () => void) => void;
 }

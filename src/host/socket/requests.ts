@@ -14,6 +14,10 @@ const INPUT_BASE64_CHARS = Math.ceil(limits.input_bytes / 3) * 4;
 
 /** Unknown fields are allowed here, unlike on the public wire: a newer client may send more than we know. */
 export const requests = {
+  "connection.bind": z.object({
+    session_id: session_id.optional(),
+    secret: z.string().max(limits.label_chars),
+  }),
   "host.health": z.object({}),
   "host.shutdown": z.object({}),
   "host.upgrade": z.object({

@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { findSpawnRefusal } from "#base/spawn-refusal.ts";
 import { asFault, Fault, type FaultBody, fromFaultBody } from "#contract/fault.ts";
 import { type DataDir, openDataDir, unusable } from "#host/data-dir.ts";
+import { type BoundEnvironment, findBinding } from "#host/find-binding.ts";
 import { isHandingOver } from "#host/hand-over-file.ts";
 import { allowedForHost } from "#proc/environment.ts";
 import { connectHost, type HostClient } from "./client.ts";
@@ -30,14 +31,14 @@ export async function openHost(options: StartOptions): Promise<HostClient> {
   const dir = openDataDir(options.dataDir);
   const until = performance.now() + START_LIMIT_MS;
   for (;;) {
-    const running = await findSettledHost(dir);
+    const running = await findSettledHost(dir, options.env);
     if (running !== undefined) return running;
     const ready = await startHost(dir, options);
     const isHeld = "error" in ready && ready.error.code === "conflict";
     if ("error" in ready && !isHeld) throw fromFaultBody(ready.error);
     // Somebody else's start may have won the race, and its host will answer in a moment. Or who has the lock is ending:
     // then another has to be started.
-    const host = await connectSoon(dir, isHeld ? HELD_MS : START_LIMIT_MS);
+    const host = await connectSoon(dir, options.env, isHeld ? HELD_MS : START_LIMIT_MS);
     if (host !== undefined) return host;
     if (performance.now() > until)
       throw notStarted(dir, "another one holds the lock and does not answer");
@@ -45,16 +46,22 @@ export async function openHost(options: StartOptions): Promise<HostClient> {
 }
 
 /** The host of this data directory if one runs, for what needs none otherwise. */
-export async function joinHost(dataDir: string): Promise<HostClient | undefined> {
-  return await findSettledHost(openDataDir(dataDir));
+export async function joinHost(
+  dataDir: string,
+  env: BoundEnvironment = {},
+): Promise<HostClient | undefined> {
+  return await findSettledHost(openDataDir(dataDir), env);
 }
 
 /** A host that is about to end still accepts and says nothing: then it is asked again until it has gone. */
-async function findSettledHost(dir: DataDir): Promise<HostClient | undefined> {
+async function findSettledHost(
+  dir: DataDir,
+  env: BoundEnvironment,
+): Promise<HostClient | undefined> {
   const until = performance.now() + START_LIMIT_MS;
   for (;;) {
     try {
-      return await findHost(dir);
+      return await findHost(dir, env);
     } catch (error) {
       const isEnding = error instanceof Fault && error.details.errno === "ECONNRESET";
       if (!isEnding || performance.now() > until) throw error;
@@ -63,13 +70,16 @@ async function findSettledHost(dir: DataDir): Promise<HostClient | undefined> {
   }
 }
 
-/** Undefined when no host answers. */
-export async function findHost(dir: DataDir): Promise<HostClient | undefined> {
+/** Undefined when no host answers. By the environment the connection is a session's; without one it is the user's. */
+export async function findHost(
+  dir: DataDir,
+  env: BoundEnvironment = {},
+): Promise<HostClient | undefined> {
   try {
     const until = performance.now() + START_LIMIT_MS;
     // A program that takes the host's process over says hello once it has started.
     const isBusy = () => isHandingOver(dir.path) && performance.now() < until;
-    return await connectHost(dir.socket, { isBusy });
+    return await connectHost(dir.socket, { isBusy, findBinding: () => findBinding(dir, env) });
   } catch (error) {
     const isAbsent =
       error instanceof Fault && ["ENOENT", "ECONNREFUSED"].includes(String(error.details.errno));
@@ -139,10 +149,14 @@ function parseReadyLine(text: string, dir: DataDir): ReadyLine {
   }
 }
 
-async function connectSoon(dir: DataDir, limitMs: number): Promise<HostClient | undefined> {
+async function connectSoon(
+  dir: DataDir,
+  env: BoundEnvironment,
+  limitMs: number,
+): Promise<HostClient | undefined> {
   const until = performance.now() + limitMs;
   for (;;) {
-    const host = await findSettledHost(dir);
+    const host = await findSettledHost(dir, env);
     if (host !== undefined || performance.now() > until) return host;
     await delay(RETRY_MS);
   }
