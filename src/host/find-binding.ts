@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DataDir } from "./data-dir.ts";
 
-/** What a connection is bound with: the user's secret, or a session's. */
+/** The user's secret, or a session's, with which a connection is bound. */
 export interface Binding {
   readonly session_id?: string;
   readonly secret: string;
@@ -17,7 +17,7 @@ export type BoundEnvironment = Readonly<Record<string, string | undefined>>;
 const SESSION_ID = /^ses_[0-9a-z]+$/;
 
 /**
- * What this process binds its connection with. The session that its environment names may be another data directory's;
+ * The secret with which this process binds its connection. The session that its environment names may be another data directory's;
  * then it is the user's here. Undefined where no secret can be read. Loads no schema.
  */
 export function findBinding(

@@ -53,7 +53,7 @@ test("removes ended sessions by themselves, never one that runs or whose output 
   host.clock.advance(30 * 60_000);
   expect(host.sessions.find(old.session.id)).toBeUndefined();
   expect(existsSync(old.session.dir)).toBe(false);
-  expect(removed).toEqual([{ session_id: old.session.id, reason: "retention" }]);
+  expect(removed).toMatchObject([{ session_id: old.session.id, reason: "retention" }]);
   expect(host.sessions.find(held.session.id)).toBeDefined();
   expect(host.sessions.find(running.session.id)).toBeDefined();
 });

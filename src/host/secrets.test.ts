@@ -39,7 +39,7 @@ test("a session that overwrites its file gains nothing", () => {
   expect(openSecrets(dir.path).isOf(ID, "chosen")).toBe(false);
 });
 
-test("a process is the user's where its session has no secret, and nobody's where it may read none", () => {
+test("a process is the user's where its session has no secret, and sends none where it can read none", () => {
   using dir = openTempDir();
   expect(findBinding({ secrets: dir.path }, { REINS_BOUND_SESSION_ID: ID })).toBe(undefined);
   openSecrets(dir.path);
@@ -49,7 +49,7 @@ test("a process is the user's where its session has no secret, and nobody's wher
     });
 });
 
-test("an agent and what it starts name the agent; what a person starts names nobody", async () => {
+test("an agent and what it starts name the agent; what a person starts names no session", async () => {
   using dir = openTempDir();
   await using host = openTestSessions({ secrets: openSecrets(dir.path) });
   const named = async (request: Parameters<typeof host.open>[0]) => {

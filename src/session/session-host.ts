@@ -24,6 +24,7 @@ export interface SessionHosts {
 
 /** Methods whose answer means something on one connection only: `open`, `attach` and `watchAll` send them. */
 type ConnectionMethod =
+  | "connection.bind"
   | "session.attach"
   | "session.detach"
   | "session.take"

@@ -20,7 +20,7 @@ export interface PreparedSession {
   readonly spec: ChildSpec;
 }
 
-export interface NewSession {
+export interface SessionPlan {
   readonly folder: string;
   readonly session_id: Session["session_id"];
   /** Whose connection is used inside. */
@@ -31,7 +31,7 @@ export interface NewSession {
 /** Makes the session's directory and says what will run in it; nothing runs yet. */
 export function prepareSession(
   request: CreateRequest,
-  { folder, session_id, bound, now }: NewSession,
+  { folder, session_id, bound, now }: SessionPlan,
 ): PreparedSession {
   const dir = join(folder, session_id);
   const launch = planLaunch({ ...request, path: request.env.PATH }, dir);

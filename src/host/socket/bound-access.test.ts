@@ -100,14 +100,14 @@ test.each(Array.from({ length: repeats({ few: 8, full: 400 }) }, (_, seed) => se
           await settle(asks[method](client, UNKNOWN, random), UNKNOWN),
         );
     expect(foreign.map((session) => fingerprint(bound, session))).toEqual(before);
-    for (const { id } of foreign) bound.host.sessions.get(id).rename("told to nobody");
+    for (const { id } of foreign) bound.host.sessions.get(id).rename("for the user");
     await client.call("host.health", {});
     const parent = root.record.parent_session_id;
     const shown = [...answers, ...heard].join("\n");
     const named = new Set(shown.match(/ses_[0-9a-z]{16}/g));
     const strangers = foreign.filter(({ id }) => id !== parent && named.has(id));
     expect(strangers.map(({ id }) => id)).toEqual([]);
-    expect(shown).not.toContain("told to nobody");
+    expect(shown).not.toContain("for the user");
     const known = new Set<string>(all.map(({ id }) => id));
     const made = bound.host.sessions.all().filter(({ id }) => !known.has(id));
     const isOwnNow = createOracle(root.id, [...all, ...made]);
@@ -170,7 +170,7 @@ test("the host is neither ended nor replaced, and its health tells of the tree a
   });
 });
 
-test("the removal of a session of the tree is told, that of another is not", async () => {
+test("the removal of a session of the tree is reported, that of another is not", async () => {
   await using bound = await openBoundHost();
   const { session: agent } = await bound.host.open({ kind: "agent" });
   const { session: child } = await bound.host.open({ parent_session_id: agent.id });

@@ -6,7 +6,7 @@ import type { CreateRequest } from "#host/sessions/create-request.ts";
 import { type Removal, type Sessions, sessionNotFound } from "#host/sessions/sessions.ts";
 import type { HostHealth } from "./methods.ts";
 
-/** What a connection may use of the sessions: all of them, or one tree. */
+/** The sessions that a connection may use: all of them, or one tree. */
 export interface SessionsAccess
   extends Pick<
     Sessions,
@@ -111,7 +111,7 @@ function withWorkspace(
   );
 }
 
-/** What the other sessions do, and how many there are, is not shown. */
+/** The number and the errors of other sessions are not shown. */
 function describeTree(health: HostHealth, sessions: SessionsAccess): HostHealth {
   const all = sessions.all();
   return {

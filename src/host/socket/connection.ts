@@ -47,7 +47,7 @@ export class Connection {
   readonly #attachments = new Map<number, Attachment>();
   readonly #numbers: Numbers;
   #owner: Owner = { kind: "unknown" };
-  /** What its owner may use of the host. */
+  /** The part of the host that its owner may use. */
   #access: HostAccess;
   #notifier: Notifier;
   #handlers: Handlers;
