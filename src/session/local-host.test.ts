@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
+import { followOutput } from "#app/follow-output.ts";
+import { silentLogger } from "#base/logger.ts";
+import { ManualClock } from "#base/manual-clock.ts";
+import { Fault } from "#contract/fault.ts";
+import { locateDataDir } from "#host/data-dir.ts";
+import { connectHost, type HostClient } from "#host/socket/client.ts";
+import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost } from "#test/harness/host.ts";
+import { openLocalHosts } from "./local-host.ts";
 
 test("everybody who follows a session shares one watch, and the last takes it along", async () => {
   await using host = await openTestHost();
@@ -25,4 +33,106 @@ test("a session that is not there leaves nothing behind", async () => {
     expect(local.open(sessionId)).rejects.toEqual(refused),
   ]);
   expect(local.followed).toBe(0);
+});
+
+test("a lost connection is opened again, and handles go on where they were", async () => {
+  await using host = await openTestHost();
+  const clock = new ManualClock();
+  const clients: HostClient[] = [];
+  using hosts = openLocalHosts({
+    open: async () => {
+      const client = await connectHost(locateDataDir(host.dataDir).socket);
+      clients.push(client);
+      return client;
+    },
+    sessionsFolder: host.sessions,
+    reconnect: { clock, log: silentLogger },
+  });
+  const { session_id } = await host.create({ argv: ["/bin/cat"], stdin: true });
+  using handle = await hosts.of(session_id).open(session_id);
+  const says = async (text: string) => {
+    const data_b64 = Buffer.from(text).toString("base64");
+    await host.client.call("session.input", { session_id, data_b64 });
+  };
+  await says("one\n");
+  await handle.until(({ tail }) => tail === 4);
+  const states: string[] = [];
+  using _states = handle.on(() => states.push(handle.state));
+  const followed = (async () => {
+    let text = "";
+    for await (const chunk of followOutput(handle, { since: 0, until: "exit" }))
+      if (chunk.kind === "bytes") text += Buffer.from(chunk.bytes).toString();
+    return text;
+  })();
+  clients[0]?.[Symbol.dispose]();
+  await waitFor("the connection is lost", () => handle.state === "unreachable");
+  await says("two\n");
+  clock.advance(250);
+  await waitFor("the handle goes on", () => handle.state === "open");
+  expect(clients).toHaveLength(2);
+  await says("three\n");
+  await host.client.call("session.input", { session_id, eof: true });
+  expect(await followed).toBe("one\ntwo\nthree\n");
+  expect(new Set(states)).toEqual(new Set(["unreachable", "open"]));
+});
+
+test("a handle is closed when its session was removed while the host could not be reached", async () => {
+  await using host = await openTestHost();
+  const clock = new ManualClock();
+  let client: HostClient | undefined;
+  using hosts = openLocalHosts({
+    open: async () => {
+      client = await connectHost(locateDataDir(host.dataDir).socket);
+      return client;
+    },
+    sessionsFolder: host.sessions,
+    reconnect: { clock, log: silentLogger },
+  });
+  const { session_id } = await host.create({ argv: ["/bin/cat"], stdin: true });
+  using handle = await hosts.of(session_id).open(session_id);
+  client?.[Symbol.dispose]();
+  await waitFor("the connection is lost", () => handle.state === "unreachable");
+  await host.client.call("session.close", { session_id, purge: true });
+  clock.advance(250);
+  await waitFor("the handle is closed", () => handle.state === "closed");
+  await expect(hosts.of(session_id).open(session_id)).rejects.toMatchObject({
+    code: "session_not_found",
+  });
+});
+
+test("while no host answers the pauses grow, and an open waits for the next host", async () => {
+  await using host = await openTestHost();
+  const clock = new ManualClock();
+  const clients: HostClient[] = [];
+  let isThere = true;
+  let attempts = 0;
+  using hosts = openLocalHosts({
+    open: async () => {
+      attempts += 1;
+      if (!isThere) throw new Fault("host_unavailable", "no host answers");
+      const client = await connectHost(locateDataDir(host.dataDir).socket);
+      clients.push(client);
+      return client;
+    },
+    sessionsFolder: host.sessions,
+    reconnect: { clock, log: silentLogger },
+  });
+  const { session_id } = await host.create({ argv: ["/bin/cat"], stdin: true });
+  using handle = await hosts.of(session_id).open(session_id);
+  isThere = false;
+  clients[0]?.[Symbol.dispose]();
+  await waitFor("the connection is lost", () => handle.state === "unreachable");
+  for (const [ms, count] of [
+    [250, 2],
+    [250, 2],
+    [250, 3],
+    [1000, 4],
+  ] as const) {
+    clock.advance(ms);
+    await waitFor("the attempt is over", () => clock.timers === 1);
+    expect(attempts).toBe(count);
+  }
+  isThere = true;
+  using again = await hosts.of(session_id).open(session_id);
+  expect([again.state, handle.state]).toEqual(["open", "open"]);
 });

@@ -14,17 +14,22 @@ export interface LocalHostOptions extends Pick<SharedSessionsOptions, "sessionsF
   /** Connects only where a host runs. Absent = as `open`. */
   readonly find?: () => Promise<HostClient | undefined>;
   readonly linger?: Linger;
-  /** Absent = the next request opens a lost connection again. */
+  /** Absent = handles are closed with the connection, and the next request opens another. */
   readonly reconnect?: Reconnect;
 }
 
+/** Where a lost connection is opened again while a handle is open or a listener needs it. */
 export interface Reconnect {
   readonly clock: Clock;
   readonly log: Logger;
+  /** Handles are closed when no host runs: none takes the place of one that has died. */
+  readonly endsWithHost?: boolean;
 }
 
 /** How soon a lost connection is opened again, so that open handles learn what became of their sessions. */
 const RECONNECT_MS = 250;
+/** And how long the pause becomes while no host answers. */
+const RECONNECT_MOST_MS = 5000;
 
 /** For processes that readers of ranges come back to. */
 export const LINGER_MS = 2000;
@@ -55,6 +60,8 @@ class LocalHost implements SessionHost, Disposable {
   /** The connection that was asked for all sessions. */
   #watched: HostClient | undefined;
   #reconnecting: Disposable | undefined;
+  #pauseMs = RECONNECT_MS;
+  #isDisposed = false;
 
   constructor(options: LocalHostOptions) {
     this.#options = options;
@@ -112,11 +119,15 @@ class LocalHost implements SessionHost, Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#isDisposed = true;
     this.#reconnecting?.[Symbol.dispose]();
+    this.#sessions.close();
     this.#connection[Symbol.dispose]();
   }
 
   #onOpened(client: HostClient): void {
+    this.#pauseMs = RECONNECT_MS;
+    this.#sessions.reopen(client);
     for (const listener of this.#listeners) listener.connected();
     this.#watch(client);
   }
@@ -134,13 +145,30 @@ class LocalHost implements SessionHost, Disposable {
 
   #onLost(): void {
     const { reconnect } = this.#options;
-    if (reconnect === undefined) return;
-    const { clock, log } = reconnect;
-    log.warn("the host has gone");
-    this.#reconnecting = clock.timer(RECONNECT_MS, () => {
+    if (reconnect === undefined) {
+      this.#sessions.close();
+      return;
+    }
+    reconnect.log.warn("the host has gone");
+    this.#reconnectLater(reconnect);
+  }
+
+  #reconnectLater(reconnect: Reconnect): void {
+    this.#reconnecting = reconnect.clock.timer(this.#pauseMs, () => {
       const isNeeded = [...this.#listeners].some((listener) => listener.isNeeded());
       if (this.followed === 0 && !isNeeded) return;
-      void this.connect().catch((error: unknown) => log.error("no host answers", { error }));
+      this.connect().catch((error: unknown) => this.#onUnreachable(reconnect, error));
     });
+  }
+
+  #onUnreachable(reconnect: Reconnect, error: unknown): void {
+    if (this.#isDisposed) return;
+    if (reconnect.endsWithHost === true && asFault(error).code === "host_unavailable") {
+      this.#sessions.close();
+      return;
+    }
+    reconnect.log.error("no host answers", { error });
+    this.#pauseMs = Math.min(this.#pauseMs * 2, RECONNECT_MOST_MS);
+    this.#reconnectLater(reconnect);
   }
 }

@@ -87,8 +87,11 @@ export interface SessionView {
  * and one set of open files. A reader is a cursor of its own.
  */
 export interface SessionHandle extends SessionView, Disposable {
-  /** `closed`: the session was removed or the handle disposed, so nothing will change any more. */
-  readonly state: "open" | "closed";
+  /**
+   * `unreachable`: the connection to the host is lost and is being opened again; the handle then goes on by itself, and its
+   * readers at their cursors. `closed`: the session was removed, the handle disposed, or its host will not come back.
+   */
+  readonly state: "open" | "unreachable" | "closed";
   /** The last output, if it came with the news of it; the log holds it as well. */
   readonly recent: Recent | undefined;
   readonly output: LogReader;

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Clock } from "#base/clock.ts";
+import { asFault, Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import type { HostClient } from "#host/socket/client.ts";
 import { Watch } from "#host/socket/watch.ts";
@@ -33,6 +34,8 @@ interface Entry {
   readonly parts: Promise<Parts>;
   /** Once they are open. */
   watch?: Watch;
+  /** The last attempt to watch it on another connection. */
+  reopening?: Promise<void>;
   users: number;
   /** Set while no handle is open and the entry waits for the next one. */
   lingering?: Disposable | undefined;
@@ -66,18 +69,40 @@ export class SharedSessions {
     entry.users += 1;
     this.#stay(entry);
     const leave = (parts: Parts | undefined) => this.#leave(sessionId, entry, parts);
-    const parts = await entry.parts.catch((error: unknown) => {
-      leave(undefined);
-      throw error;
-    });
-    if (parts.watch.isClosed) {
-      // The host was lost while others still read the rest. A new handle asks the next host.
-      if (this.#entries.get(sessionId) === entry) this.#entries.delete(sessionId);
+    let parts: Parts | undefined;
+    try {
+      parts = await entry.parts;
+      entry.watch = parts.watch;
+      await this.#reach(entry, parts.watch);
+    } catch (error) {
       leave(parts);
-      return await this.open(sessionId);
+      throw error;
     }
-    entry.watch = parts.watch;
-    return createHandle(parts, () => leave(parts));
+    if (parts.watch.state !== "closed") return createHandle(parts, () => leave(parts));
+    // The session was removed while others still read the rest.
+    if (this.#entries.get(sessionId) === entry) this.#entries.delete(sessionId);
+    leave(parts);
+    return await this.open(sessionId);
+  }
+
+  /** Watches every open session on this connection. Those that the host no longer has are closed. */
+  reopen(client: HostClient): void {
+    for (const [sessionId, entry] of this.#entries) {
+      const { watch } = entry;
+      if (watch?.state === "lost") entry.reopening = rewatch(client, sessionId, watch);
+    }
+  }
+
+  /** The host will not come back: nothing changes any more. */
+  close(): void {
+    for (const { watch } of this.#entries.values()) watch?.onClosed();
+  }
+
+  async #reach(entry: Entry, watch: Watch): Promise<void> {
+    if (watch.state !== "lost") return;
+    await this.#options.connect();
+    await entry.reopening;
+    if (watch.state === "lost") throw new Fault("host_unavailable", "the host was lost again");
   }
 
   async #open(sessionId: string): Promise<Parts> {
@@ -93,8 +118,7 @@ export class SharedSessions {
     if (entry.users > 0) return;
     const { linger } = this.#options;
     const mayWait =
-      parts !== undefined &&
-      !parts.watch.isClosed &&
+      parts?.watch.state === "open" &&
       this.#entries.get(sessionId) === entry &&
       this.#lingering < LINGERING;
     if (linger === undefined || !mayWait) {
@@ -123,6 +147,15 @@ export class SharedSessions {
   }
 }
 
+/** A failure leaves it lost: the connection has ended again, and the next one tries. */
+async function rewatch(client: HostClient, sessionId: string, watch: Watch): Promise<void> {
+  try {
+    await client.watch(sessionId, watch);
+  } catch (error) {
+    if (asFault(error).code === "session_not_found") watch.onClosed();
+  }
+}
+
 function openParts(watch: Watch, folder: string): Parts {
   const events = openLogFiles(join(folder, "events"));
   return {
@@ -144,6 +177,8 @@ export function openStoppedSession(session: Session, sessionsFolder: string): Se
   });
 }
 
+const states = { open: "open", lost: "unreachable", closed: "closed" } as const;
+
 function createHandle({ watch, ...logs }: Parts, leave: () => void): SessionHandle {
   const stack = new DisposableStack();
   stack.defer(leave);
@@ -159,13 +194,16 @@ function createHandle({ watch, ...logs }: Parts, leave: () => void): SessionHand
       return watch.eventsTail;
     },
     get state() {
-      return watch.isClosed ? "closed" : "open";
+      return states[watch.state];
     },
     get recent() {
       return watch.recent;
     },
     changed: (options) => watch.changed(options),
-    until: (check, options) => watch.until(check, options),
+    until: async (check, options = {}) => {
+      while (!check(watch) && watch.state !== "closed" && options.signal?.aborted !== true)
+        await watch.changed(options);
+    },
     on: (listener) => watch.on(listener),
     [Symbol.dispose]: () => stack.dispose(),
   };

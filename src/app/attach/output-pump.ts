@@ -89,7 +89,7 @@ export class OutputPump implements Disposable {
     const { handle, frames, outbox } = this.#target;
     if (outbox.isFull) return false;
     // The state before the tail: an exit that we know of has told its tail before.
-    const isEnd = handle.state === "closed" || hasEnded(handle.session);
+    const isEnd = handle.state !== "open" || hasEnded(handle.session);
     const tail = isEnd ? this.#findEnd() : handle.tail;
     const resize = handle.sizes.after(this.#size, handle.eventsTail);
     if (resize !== undefined && resize.offset <= this.#cursor) {
@@ -120,7 +120,7 @@ export class OutputPump implements Disposable {
   #finish(tail: number): void {
     const { session, state } = this.#target.handle;
     this[Symbol.dispose]();
-    if (state === "closed" && !hasEnded(session)) this.#events.hostGone();
+    if (state !== "open" && !hasEnded(session)) this.#events.hostGone();
     else this.#events.ended(session, tail);
   }
 }

@@ -130,7 +130,7 @@ function openHostsOf(dir: DataDir, { env }: RunListenerOptions, log: Logger): Lo
     find: () => findHost(dir, env),
     sessionsFolder: dir.sessions,
     linger: { clock, ms: LINGER_MS },
-    reconnect: { clock, log },
+    reconnect: { clock, log, endsWithHost: true },
   });
 }
 

@@ -91,8 +91,8 @@ export class HostClient implements Disposable {
     return promise;
   }
 
-  /** Follows one session: its tails and its state. */
-  watch(sessionId: string): Promise<Watch> {
+  /** Follows one session: its tails and its state. `lost`: goes on with a watch whose connection has ended. */
+  watch(sessionId: string, lost?: Watch): Promise<Watch> {
     const { promise, resolve, reject } = Promise.withResolvers<Watch>();
     this.#ask(
       "session.watch",
@@ -103,8 +103,12 @@ export class HostClient implements Disposable {
       {
         // In the same turn as the answer: what the host says next is already about this watch.
         resolve: ({ watch: number, session }) => {
-          const watch = new Watch(session, () => this.#unwatch(number));
+          const unwatch = () => this.#unwatch(number);
+          const watch = lost ?? new Watch(session, unwatch);
           this.#watches.set(number, watch);
+          // Disposed while it was asked for.
+          if (lost?.state === "closed") unwatch();
+          else lost?.onReopened(session, unwatch);
           resolve(watch);
         },
         reject,
@@ -194,7 +198,7 @@ export class HostClient implements Disposable {
   #onClose(): void {
     const fault = gone();
     this.#answers.rejectAll(fault);
-    for (const watch of this.#watches.values()) watch.onClosed();
+    for (const watch of this.#watches.values()) watch.onLost();
     this.#closed.resolve(fault);
   }
 }

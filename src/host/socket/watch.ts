@@ -15,11 +15,11 @@ export class Watch implements Disposable {
   #session: Session;
   #tail: number;
   #eventsTail: number;
-  #isClosed = false;
+  #state: "open" | "lost" | "closed" = "open";
   #recent: Recent | undefined;
   #waiters = new Set<Waiter>();
   readonly #listeners = new Set<() => void>();
-  readonly #dispose: () => void;
+  #dispose: () => void;
 
   constructor(session: Session, dispose: () => void) {
     this.#session = session;
@@ -40,14 +40,19 @@ export class Watch implements Disposable {
     return this.#eventsTail;
   }
 
-  /** The host has gone, or the session was removed: nothing will change any more. */
-  get isClosed(): boolean {
-    return this.#isClosed;
+  /** `lost`: the connection has ended; another may go on with it. `closed`: the session was removed, or nobody watches. */
+  get state(): "open" | "lost" | "closed" {
+    return this.#state;
   }
 
-  /** Resolves at the next change of a tail, of the session, or when the host goes or the signal comes. */
+  /** Nothing changes any more on this connection. */
+  get isClosed(): boolean {
+    return this.#state !== "open";
+  }
+
+  /** Resolves at the next change of a tail, of the session or of the state, or when the signal comes. */
   async changed({ signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
-    if (this.#isClosed || signal?.aborted === true) return;
+    if (this.#state === "closed" || signal?.aborted === true) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiters.add(resolve);
     using _abort = signal === undefined ? undefined : addAbortListener(signal, () => resolve());
@@ -60,7 +65,7 @@ export class Watch implements Disposable {
     check: (watch: Watch) => boolean,
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<void> {
-    while (!check(this) && !this.#isClosed && options.signal?.aborted !== true)
+    while (!check(this) && !this.isClosed && options.signal?.aborted !== true)
       await this.changed(options);
   }
 
@@ -93,14 +98,25 @@ export class Watch implements Disposable {
     this.#wake();
   }
 
+  onLost(): void {
+    if (this.#state === "open") this.#state = "lost";
+    this.#wake();
+  }
+
+  /** Another connection watches the session. */
+  onReopened(session: Session, dispose: () => void): void {
+    this.#dispose = dispose;
+    this.#state = "open";
+    this.onSession(session);
+  }
+
   onClosed(): void {
-    this.#isClosed = true;
+    this.#state = "closed";
     this.#wake();
   }
 
   [Symbol.dispose](): void {
-    this.#isClosed = true;
-    this.#wake();
+    this.onClosed();
     this.#dispose();
   }
 
