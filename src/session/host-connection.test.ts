@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { locateDataDir } from "#host/data-dir.ts";
-import { connectHost } from "#host/socket/client.ts";
+import { connectHost } from "#host/socket/connect-host.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost } from "#test/harness/host.ts";
 import { HostConnection } from "./host-connection.ts";

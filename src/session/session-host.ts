@@ -73,7 +73,7 @@ export interface HostListener {
 /** Readers of a session's logs. */
 export type LogReader = LogFiles;
 
-/** What the host has published of a session so far. */
+/** The newest that the host has published of a session. */
 export interface SessionView {
   readonly session: Session;
   /** The end of the output that may be read. */
@@ -88,7 +88,7 @@ export interface SessionView {
  */
 export interface SessionHandle extends SessionView, Disposable {
   /**
-   * `unreachable`: the connection to the host is lost and is being opened again; the handle then goes on by itself, and its
+   * `unreachable`: the connection to the host is lost and is being opened again; the handle then continues by itself, and its
    * readers at their cursors. `closed`: the session was removed, the handle disposed, or its host will not come back.
    */
   readonly state: "open" | "unreachable" | "closed";

@@ -23,7 +23,7 @@ export interface SharedSessionsOptions {
   readonly opened?: ((handle: SessionHandle) => void) | undefined;
 }
 
-interface Parts {
+export interface Parts {
   readonly watch: Watch;
   readonly output: LogReader;
   readonly events: LogReader;
@@ -179,7 +179,8 @@ export function openStoppedSession(session: Session, sessionsFolder: string): Se
 
 const states = { open: "open", lost: "unreachable", closed: "closed" } as const;
 
-function createHandle({ watch, ...logs }: Parts, leave: () => void): SessionHandle {
+/** One of the handles that share these parts. */
+export function createHandle({ watch, ...logs }: Parts, leave: () => void): SessionHandle {
   const stack = new DisposableStack();
   stack.defer(leave);
   return {

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Finding } from "#cli/doctor/finding.ts";
-import { connectHost } from "#host/socket/client.ts";
+import { connectHost } from "#host/socket/connect-host.ts";
 import { keepReins } from "#test/harness/kept-reins.ts";
 import { openReins, type Reins } from "#test/harness/reins.ts";
 import { type RunResult, runProgram } from "#test/harness/run-program.ts";

@@ -5,7 +5,7 @@ import { silentLogger } from "#base/logger.ts";
 import { ManualClock } from "#base/manual-clock.ts";
 import { limits } from "#contract/limits.ts";
 import { locateDataDir } from "#host/data-dir.ts";
-import { connectHost } from "#host/socket/client.ts";
+import { connectHost } from "#host/socket/connect-host.ts";
 import { openHttpServer } from "#http/server.ts";
 import { openLocalHosts } from "#session/local-host.ts";
 import { openStore } from "#store/store.ts";

@@ -8,7 +8,7 @@ import { describe, expect, test } from "vitest";
 import { createClient } from "#client/client.ts";
 import { openRemoteBackend } from "#client/runtime.ts";
 import { locateDataDir } from "#host/data-dir.ts";
-import { connectHost } from "#host/socket/client.ts";
+import { connectHost } from "#host/socket/connect-host.ts";
 import { encodeJson } from "#host/socket/frames.ts";
 import type { HostUpgrade } from "#host/socket/methods.ts";
 import { waitFor } from "#test/harness/eventually.ts";

@@ -12,7 +12,7 @@ import { startRun } from "#app/shell/run.ts";
 import { createShellOperations } from "#app/shell/shell.ts";
 import { limits } from "#contract/limits.ts";
 import { locateDataDir } from "#host/data-dir.ts";
-import { connectHost } from "#host/socket/client.ts";
+import { connectHost } from "#host/socket/connect-host.ts";
 import { createLocalHosts, openLocalHosts } from "#session/local-host.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";

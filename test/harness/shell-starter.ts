@@ -2,7 +2,7 @@
 
 import { startRun } from "#app/shell/run.ts";
 import { locateDataDir } from "#host/data-dir.ts";
-import { connectHost } from "#host/socket/client.ts";
+import { connectHost } from "#host/socket/connect-host.ts";
 import { createLocalHosts } from "#session/local-host.ts";
 import { createTestCaller } from "./caller.ts";
 import { openShellDeps } from "./shells.ts";

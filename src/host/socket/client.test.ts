@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { defined } from "#contract/values/defined.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
-import { connectHost } from "./client.ts";
+import { connectHost } from "./connect-host.ts";
 import { encodeJson, FrameReader } from "./frames.ts";
 
 const HELLO = encodeJson({ type: "hello", protocol: 1, features: [], pid: 1, version: "x" });

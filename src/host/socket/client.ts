@@ -1,17 +1,9 @@
-import { lstatSync } from "node:fs";
-import { createConnection, type Socket } from "node:net";
-import { dirname } from "node:path";
-import { errnoOf } from "#base/errno.ts";
+import type { Duplex } from "node:stream";
 import { Fault, type FaultBody, fromFaultBody } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
 import type { RemovalReason } from "#contract/session-state.ts";
-import { defined } from "#contract/values/defined.ts";
-import type { Binding } from "#host/find-binding.ts";
-import { findProcess } from "#proc/identity.ts";
-import { findPeer } from "#proc/platform/find-peer.ts";
 import { Answers, type Waiting } from "./answers.ts";
-import { descriptorOf } from "./descriptor-of.ts";
 import { encodeInput, encodeJson, FrameReader, type SocketFrame } from "./frames.ts";
 import type { Hello, HostMethod, HostMethods, HostPush } from "./methods.ts";
 import { Watch } from "./watch.ts";
@@ -22,11 +14,9 @@ interface Reply {
   readonly error?: FaultBody;
 }
 
-interface Connected {
+interface Connected extends ConnectionOptions {
   readonly hello: Hello;
   readonly reader: FrameReader;
-  readonly path: string;
-  readonly answerMs: number | undefined;
 }
 
 type Listed = Extract<HostPush, { push: "list" }>;
@@ -38,23 +28,23 @@ export type ListListener = (
   reason: RemovalReason | undefined,
 ) => void;
 
-/** A connection to the host. Loads no schema: the host is the same user's and checks what it is sent. */
+/** A connection to the host, over any stream of bytes. Loads no schema: the host is the same user's and checks what it is sent. */
 export class HostClient implements Disposable {
   readonly hello: Hello;
-  readonly #socket: Socket;
+  readonly #socket: Duplex;
   readonly #answers: Answers;
   readonly #watches = new Map<number, Watch>();
   readonly #closed = Promise.withResolvers<Fault>();
   #onList: ListListener | undefined;
   #serial = 0;
 
-  constructor(socket: Socket, { hello, reader, path, answerMs }: Connected) {
+  constructor(socket: Duplex, { hello, reader, answerMs, describeSilence }: Connected) {
     this.#socket = socket;
     this.hello = hello;
     this.#answers = new Answers({
       answerMs,
       probe: () => this.call("host.health", {}),
-      describeSilence: () => describeSilence(path, socket),
+      describeSilence,
     });
     socket.on("data", (chunk) => {
       for (const frame of framesIn(chunk, reader, socket)) this.#onFrame(frame);
@@ -91,7 +81,7 @@ export class HostClient implements Disposable {
     return promise;
   }
 
-  /** Follows one session: its tails and its state. `lost`: goes on with a watch whose connection has ended. */
+  /** Follows one session: its tails and its state. `lost` continues a watch whose connection has ended. */
   watch(sessionId: string, lost?: Watch): Promise<Watch> {
     const { promise, resolve, reject } = Promise.withResolvers<Watch>();
     this.#ask(
@@ -121,11 +111,6 @@ export class HostClient implements Disposable {
   async watchAll(listener: ListListener): Promise<void> {
     this.#onList = listener;
     await this.call("sessions.watch", {});
-  }
-
-  /** The process may end although the connection is open. */
-  unref(): void {
-    this.#socket.unref();
   }
 
   [Symbol.dispose](): void {
@@ -203,36 +188,24 @@ export class HostClient implements Disposable {
   }
 }
 
-export interface ConnectOptions {
-  readonly socketOwner?: number;
+export interface ConnectionOptions {
   /** How long a host may take to say hello. */
-  readonly helloMs?: number;
+  readonly helloMs?: number | undefined;
   /** And for an answer. */
-  readonly answerMs?: number;
-  /** Whose the connection is. Asked only of a host that knows the difference; undefined = without a secret. */
-  readonly findBinding?: () => Binding | undefined;
+  readonly answerMs?: number | undefined;
   /** Whether a host has a reason to take longer. */
-  readonly isBusy?: () => boolean;
+  readonly isBusy?: (() => boolean) | undefined;
+  /** The fault for a host that does not answer. */
+  readonly describeSilence: () => Promise<Fault>;
+  /** The fault for a stream that ended before the host said hello. */
+  readonly describeEnd: (error: Error | undefined) => Fault;
 }
 
-/** Throws `host_unavailable` with the errno in its details when no host answers. */
-export async function connectHost(path: string, options: ConnectOptions = {}): Promise<HostClient> {
-  const client = await greetHost(path, options);
-  const isKnown = client.hello.features.includes("bound");
-  const binding = isKnown ? options.findBinding?.() : undefined;
-  if (binding === undefined) return client;
-  try {
-    await client.call("connection.bind", binding);
-    return client;
-  } catch (error) {
-    client[Symbol.dispose]();
-    throw error;
-  }
-}
-
-async function greetHost(path: string, options: ConnectOptions): Promise<HostClient> {
-  checkOwner(path, options.socketOwner ?? process.getuid?.());
-  const socket = createConnection(path);
+/** Waits for the host's hello on this stream. Throws `host_unavailable` when it does not come. */
+export async function openHostClient(
+  socket: Duplex,
+  options: ConnectionOptions,
+): Promise<HostClient> {
   const { promise, resolve, reject } = Promise.withResolvers<HostClient>();
   const reader = new FrameReader();
   const onData = (chunk: Buffer) => {
@@ -241,18 +214,17 @@ async function greetHost(path: string, options: ConnectOptions): Promise<HostCli
       if (hello.type !== "hello") continue;
       socket.off("data", onData);
       // A host says hello first and waits for us: no frame can follow it in this chunk.
-      const { answerMs } = options;
-      resolve(new HostClient(socket, { hello: hello as Hello, reader, path, answerMs }));
+      resolve(new HostClient(socket, { ...options, hello: hello as Hello, reader }));
       return;
     }
   };
   socket.on("data", onData);
   socket.once("error", (error) =>
-    reject(error instanceof Fault ? error : unreachable(path, error)),
+    reject(error instanceof Fault ? error : options.describeEnd(error)),
   );
-  socket.once("close", () => reject(unreachable(path, undefined)));
+  socket.once("close", () => reject(options.describeEnd(undefined)));
   using _limit = watchSilence(socket, options, async () => {
-    const fault = await describeSilence(path, socket);
+    const fault = await options.describeSilence();
     socket.destroy();
     reject(fault);
   });
@@ -261,8 +233,8 @@ async function greetHost(path: string, options: ConnectOptions): Promise<HostCli
 
 /** Calls back once the host has been silent for too long. */
 function watchSilence(
-  socket: Socket,
-  { helloMs = limits.host_hello_ms, isBusy = () => false }: ConnectOptions,
+  socket: Duplex,
+  { helloMs = limits.host_hello_ms, isBusy = () => false }: ConnectionOptions,
   onSilent: () => Promise<void>,
 ): Disposable {
   const check = () => {
@@ -275,49 +247,14 @@ function watchSilence(
   return { [Symbol.dispose]: () => clearTimeout(timer) };
 }
 
-/** A host that was stopped, or that hangs, takes connections and says nothing. */
-async function describeSilence(path: string, socket: Socket): Promise<Fault> {
-  const fd = descriptorOf(socket);
-  const pid = fd === undefined ? undefined : await findPeer(fd);
-  const isStopped = pid !== undefined && findProcess(pid)?.state === "T";
-  const message = isStopped
-    ? `the host (process ${pid}) is stopped. Continue it with: kill -CONT ${pid}`
-    : `the host${pid === undefined ? "" : ` (process ${pid})`} does not answer. Wait, or end it and its sessions with: kill -9 ${pid ?? "PID"}`;
-  return new Fault("host_unavailable", message, {
-    details: { socket: path, errno: "ETIMEDOUT", ...defined({ pid }) },
-  });
-}
-
 /** Whoever sends what is no frame is no host of ours: that ends the connection, and not the process that listens. */
-function* framesIn(chunk: Buffer, reader: FrameReader, socket: Socket): Generator<SocketFrame> {
+function* framesIn(chunk: Buffer, reader: FrameReader, socket: Duplex): Generator<SocketFrame> {
   try {
     yield* reader.push(chunk);
   } catch (cause) {
     const message = "what answers there does not speak as a host does";
     socket.destroy(new Fault("host_unavailable", message, { details: { errno: "EPROTO" }, cause }));
   }
-}
-
-/** We send our environment over this socket, so it must be our own, or root's doing. */
-function checkOwner(path: string, uid: number | undefined): void {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  const folder = lstatSync(dirname(path), { throwIfNoEntry: false });
-  if (found === undefined || folder === undefined || uid === undefined) return;
-  if (found.uid === uid && folder.uid === uid) return;
-  throw new Fault(
-    "host_unavailable",
-    `the socket ${path} belongs to another user and is not trusted`,
-    {
-      details: { socket: path },
-    },
-  );
-}
-
-function unreachable(path: string, error: Error | undefined): Fault {
-  return new Fault("host_unavailable", "no host answers", {
-    details: { socket: path, errno: errnoOf(error) ?? "ECONNRESET" },
-    cause: error,
-  });
 }
 
 function gone(): Fault {

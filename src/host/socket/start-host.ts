@@ -7,7 +7,8 @@ import { type DataDir, openDataDir, unusable } from "#host/data-dir.ts";
 import { type BoundEnvironment, findBinding } from "#host/find-binding.ts";
 import { isHandingOver } from "#host/hand-over-file.ts";
 import { allowedForHost } from "#proc/environment.ts";
-import { connectHost, type HostClient } from "./client.ts";
+import type { HostClient } from "./client.ts";
+import { connectHost } from "./connect-host.ts";
 
 export interface StartOptions {
   readonly dataDir: string;

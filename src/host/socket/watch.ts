@@ -40,7 +40,7 @@ export class Watch implements Disposable {
     return this.#eventsTail;
   }
 
-  /** `lost`: the connection has ended; another may go on with it. `closed`: the session was removed, or nobody watches. */
+  /** `lost`: the connection has ended; another may continue it. `closed`: the session was removed, or the watch disposed. */
   get state(): "open" | "lost" | "closed" {
     return this.#state;
   }

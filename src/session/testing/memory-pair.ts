@@ -1,0 +1,111 @@
+import { Duplex } from "node:stream";
+import type { Clock } from "#base/clock.ts";
+
+export interface PairOptions {
+  readonly clock: Clock;
+  /** How long each piece is under way; 0 = it arrives in the next turn. */
+  readonly delayMs?: number;
+  /** Splits what is written, by numbers from 0 to 1. Absent = each write arrives whole. */
+  readonly random?: () => number;
+}
+
+export interface MemoryPair {
+  readonly near: Duplex;
+  readonly far: Duplex;
+  /** Ends both ends. Pieces that are under way are lost. */
+  cut(): void;
+  /** The same, after everything but the last piece toward `near` has arrived. */
+  loseLast(): void;
+}
+
+/** The most bytes of a piece, where writes are split. */
+const PIECE_BYTES = 64;
+
+/**
+ * Two ends of a connection in memory, for tests. Bytes written to one end are read from the other, in order, whole or in
+ * pieces, at once or after a delay. The same clock and the same numbers give the same pieces at the same times.
+ *
+ *     near.write ──► pieces under way ──► far.read        cut(): both ends close, pieces under way are lost
+ */
+export function createMemoryPair(options: PairOptions): MemoryPair {
+  const near: End = createEnd(options, () => far);
+  const far: End = createEnd(options, () => near);
+  const cut = () => {
+    near.stream.destroy();
+    far.stream.destroy();
+  };
+  return {
+    near: near.stream,
+    far: far.stream,
+    cut,
+    loseLast: () => {
+      far.arrive(0);
+      near.arrive(1);
+      cut();
+    },
+  };
+}
+
+interface End {
+  readonly stream: Duplex;
+  send(piece: Buffer): void;
+  end(): void;
+  /** Everything that is under way arrives now, but for the last pieces. */
+  arrive(without: number): void;
+}
+
+function createEnd(options: PairOptions, other: () => End): End {
+  const { clock, delayMs = 0 } = options;
+  const underWay: Buffer[] = [];
+  const timers = new Set<Disposable>();
+  const later = (run: () => void) => {
+    if (delayMs === 0) {
+      setImmediate(run);
+      return;
+    }
+    const timer = clock.timer(delayMs, () => {
+      timers.delete(timer);
+      run();
+    });
+    timers.add(timer);
+  };
+  const push = (piece: Buffer | null | undefined) => {
+    if (piece !== undefined && !stream.destroyed) stream.push(piece);
+  };
+  const stream = new Duplex({
+    allowHalfOpen: false,
+    read: () => undefined,
+    write: (chunk: Buffer, _encoding, done) => {
+      for (const piece of split(chunk, options.random)) other().send(piece);
+      done();
+    },
+    final: (done) => {
+      other().end();
+      done();
+    },
+    destroy: (error, done) => {
+      for (const timer of timers) timer[Symbol.dispose]();
+      other().end();
+      done(error);
+    },
+  });
+  return {
+    stream,
+    send: (piece) => {
+      underWay.push(piece);
+      later(() => push(underWay.shift()));
+    },
+    end: () => later(() => push(null)),
+    arrive: (without) => {
+      while (underWay.length > without) push(underWay.shift());
+    },
+  };
+}
+
+function* split(chunk: Buffer, random: (() => number) | undefined): Generator<Buffer> {
+  for (let at = 0; at < chunk.length; ) {
+    const length = random === undefined ? chunk.length : 1 + Math.floor(random() * PIECE_BYTES);
+    yield Buffer.from(chunk.subarray(at, at + length));
+    at += length;
+  }
+}
