@@ -1,8 +1,8 @@
 import { openTempGateway, type TempGateway } from "#bench/gateway/temp-gateway.ts";
 import { type Client, createClient } from "#client/client.ts";
 import { openRemoteBackend } from "#client/runtime.ts";
-import type { Runtime } from "#contract/agent/runtime.ts";
 import type { SessionId } from "#contract/ids.ts";
+import type { Runtime } from "#contract/runtime/runtime.ts";
 
 export interface AgentGateway extends AsyncDisposable {
   readonly gateway: TempGateway;

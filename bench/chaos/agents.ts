@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { World } from "#bench/chaos-world/world.ts";
 import { openRemoteBackend } from "#client/runtime.ts";
-import type { Runtime } from "#contract/agent/runtime.ts";
+import type { Runtime } from "#contract/runtime/runtime.ts";
 import { readWholeLog } from "./check-stream.ts";
 import { checkEventsSeen, EventsSeen, followEvents } from "./events.ts";
 

@@ -1,5 +1,6 @@
 import { hasEnded, isFinal } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
+import { defined } from "#contract/values/defined.ts";
 import { endOf, type LogChunk } from "#log/log-source.ts";
 import { readRange } from "#log/read-range.ts";
 import type { SessionHandle } from "#session/session-host.ts";
@@ -21,7 +22,7 @@ export async function* followOutput(
   handle: SessionHandle,
   { since, until, signal }: FollowOutput,
 ): AsyncGenerator<LogChunk, void, void> {
-  const waiting = signal === undefined ? {} : { signal };
+  const waiting = defined({ signal });
   const { output } = handle;
   let next = since;
   for (;;) {

@@ -1,7 +1,8 @@
 /** What `reins/client` is: the typed client, for browsers and for Node. */
-export type { Runtime, RuntimeBackend } from "#contract/agent/runtime.ts";
+
 export { Fault } from "#contract/fault.ts";
 export type { FaultCode } from "#contract/faults.ts";
+export type { Runtime, RuntimeBackend } from "#contract/runtime/runtime.ts";
 export type { DocumentAnswer } from "./answers.ts";
 export type { Attachment, AttachOptions } from "./attach/attachment.ts";
 export type { AttachEvent, OutputEvent } from "./attach/frames.ts";

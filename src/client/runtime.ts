@@ -1,5 +1,5 @@
-import { createBackend } from "#contract/agent/create-backend.ts";
-import type { RuntimeBackend } from "#contract/agent/runtime.ts";
+import { createBackend } from "#contract/runtime/create-backend.ts";
+import type { RuntimeBackend } from "#contract/runtime/runtime.ts";
 import type { Client } from "./client.ts";
 
 /**

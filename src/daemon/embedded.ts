@@ -6,15 +6,15 @@ import { systemClock } from "#base/clock.ts";
 import { type Logger, silentLogger } from "#base/logger.ts";
 import { findOwnPackage } from "#base/own-package.ts";
 import { randomId } from "#base/random-id.ts";
-import type { RuntimeBackend } from "#contract/agent/runtime.ts";
 import { LOCAL_WORKSPACE } from "#contract/ids.ts";
+import type { RuntimeBackend } from "#contract/runtime/runtime.ts";
 import type { Tools } from "#contract/tools/tools.ts";
 import { chooseDataDir, openDataDir } from "#host/data-dir.ts";
 import { withoutMarks } from "#proc/environment.ts";
 import { createLazyMemories } from "./lazy-memories.ts";
 import { createLazyTools, createUnsupportedTools } from "./lazy-tools.ts";
 
-export type { Runtime, RuntimeBackend } from "#contract/agent/runtime.ts";
+export type { Runtime, RuntimeBackend } from "#contract/runtime/runtime.ts";
 
 export interface EmbeddedOptions {
   /** Where agents work, and what the paths of teams are relative to. Absent = where this process is. */

@@ -1,9 +1,9 @@
 import type { Writable } from "node:stream";
 import { systemClock } from "#base/clock.ts";
-import { createBackend } from "#contract/agent/create-backend.ts";
 import type { TeamSource } from "#contract/agent/spec.ts";
 import type { TeamSummary } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
+import { createBackend } from "#contract/runtime/create-backend.ts";
 import { runMcpStdio, type StdioStreams } from "#mcp/stdio.ts";
 import type { ServedAgent, TeamServerDeps } from "#mcp/team/agent-tool.ts";
 import { createTeamServer } from "#mcp/team/team-server.ts";

@@ -1,5 +1,6 @@
 import type { Clock } from "#base/clock.ts";
 import { isFinal } from "#contract/ended.ts";
+import { BoundedMap } from "#contract/values/bounded-map.ts";
 import type { SessionHandle, SessionHosts } from "#session/session-host.ts";
 
 /** The log keeps four times as much, so the screen is up to date long before what it needs is evicted. */
@@ -25,7 +26,7 @@ interface Warm {
 /** Sessions whose screen was asked for are followed for a while, so that it stays exact when old output is evicted. */
 export class WarmSessions implements AsyncDisposable {
   readonly #deps: WarmDeps;
-  readonly #warm = new Map<string, Warm>();
+  readonly #warm = new BoundedMap<string, Warm>(WARM_SESSIONS);
 
   constructor(deps: WarmDeps) {
     this.#deps = deps;
@@ -44,10 +45,7 @@ export class WarmSessions implements AsyncDisposable {
     const abort = found?.abort ?? new AbortController();
     const timer = this.#deps.clock.timer(WARM_MS, () => this.#forget(sessionId));
     const done = found?.done ?? this.#follow(sessionId, offset, abort.signal);
-    this.#warm.delete(sessionId);
-    this.#warm.set(sessionId, { abort, done, timer });
-    const [oldest] = this.#warm.keys();
-    if (this.#warm.size > WARM_SESSIONS && oldest !== undefined) this.#forget(oldest);
+    stop(this.#warm.set(sessionId, { abort, done, timer }));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -59,8 +57,7 @@ export class WarmSessions implements AsyncDisposable {
   #forget(sessionId: string): void {
     const warm = this.#warm.get(sessionId);
     this.#warm.delete(sessionId);
-    warm?.timer[Symbol.dispose]();
-    warm?.abort.abort();
+    stop(warm);
   }
 
   async #follow(sessionId: string, offset: number, signal: AbortSignal): Promise<void> {
@@ -79,4 +76,9 @@ export class WarmSessions implements AsyncDisposable {
     }
     if (!signal.aborted) this.#forget(sessionId);
   }
+}
+
+function stop(warm: Warm | undefined): void {
+  warm?.timer[Symbol.dispose]();
+  warm?.abort.abort();
 }

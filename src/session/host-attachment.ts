@@ -1,3 +1,4 @@
+import { defined } from "#contract/values/defined.ts";
 import type { HostClient } from "#host/socket/client.ts";
 import type { AttachRequest, HostAttachment } from "./session-host.ts";
 
@@ -39,5 +40,5 @@ export async function attachTo(
 }
 
 function named(inputId: string | undefined): { readonly input_id?: string } {
-  return inputId === undefined ? {} : { input_id: inputId };
+  return defined({ input_id: inputId });
 }

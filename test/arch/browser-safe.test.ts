@@ -20,12 +20,12 @@ test("the client bundles for a browser with the few files of the contract that n
   // What is only a type is in no bundle.
   expect(inputs.filter((path) => path.startsWith("src/client/")).sort()).toEqual(client);
   expect(inputs.filter((path) => !path.startsWith("src/client/")).sort()).toEqual([
-    "src/contract/agent/create-backend.ts",
-    "src/contract/agent/create-runtime.ts",
     "src/contract/channels.ts",
     "src/contract/fault.ts",
     "src/contract/faults.ts",
     "src/contract/limits.ts",
+    "src/contract/runtime/create-backend.ts",
+    "src/contract/runtime/create-runtime.ts",
     "src/contract/terminal/input-frame.ts",
     "src/contract/values/defined.ts",
     "src/contract/values/is-object.ts",

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { createClient } from "#client/client.ts";
 import { openRemoteBackend } from "#client/runtime.ts";
 import type { TranscriptMessage } from "#contract/agent/message.ts";
-import type { Runtime } from "#contract/agent/runtime.ts";
+import type { Runtime } from "#contract/runtime/runtime.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { findHost } from "#host/socket/start-host.ts";
 import { waitFor } from "#test/harness/eventually.ts";

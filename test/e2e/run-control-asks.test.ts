@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Runtime } from "#contract/agent/runtime.ts";
+import type { Runtime } from "#contract/runtime/runtime.ts";
 import { shareEmbeddedPlace } from "#test/harness/embedded-place.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { eventsOf, nextEvent, runToEnd, scripted } from "#test/harness/runtimes.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime } from "#contract/agent/runtime.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
+import type { Runtime } from "#contract/runtime/runtime.ts";
 import { rows } from "#test/harness/repeats.ts";
 import {
   collect,

@@ -1,5 +1,5 @@
 import { beforeAll } from "vitest";
-import type { Runtime } from "#contract/agent/runtime.ts";
+import type { Runtime } from "#contract/runtime/runtime.ts";
 import { inline, openEmbeddedPlace, type RuntimePlace } from "./runtimes.ts";
 
 /** A place for all tests of a file, there from the first of them to the last. */

@@ -4,13 +4,6 @@ import { applyOverrides, describeTeam } from "#agent/team/describe-team.ts";
 import { loadTeam, type TeamText } from "#agent/team/load-team.ts";
 import { checkPromptFiles } from "#agent/team/prompt-files.ts";
 import { randomId } from "#base/random-id.ts";
-import { createBackend } from "#contract/agent/create-backend.ts";
-import type {
-  RuntimeCallName,
-  RuntimeOperations,
-  RuntimeStreamName,
-} from "#contract/agent/create-runtime.ts";
-import type { RuntimeBackend } from "#contract/agent/runtime.ts";
 import type { AgentSpec, TeamSource } from "#contract/agent/spec.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
@@ -24,6 +17,13 @@ import type {
   StreamItem,
 } from "#contract/operations.ts";
 import { parseRequest } from "#contract/parse.ts";
+import { createBackend } from "#contract/runtime/create-backend.ts";
+import type {
+  RuntimeCallName,
+  RuntimeOperations,
+  RuntimeStreamName,
+} from "#contract/runtime/create-runtime.ts";
+import type { RuntimeBackend } from "#contract/runtime/runtime.ts";
 import {
   type EmbeddedPorts,
   type EmbeddedSession,

@@ -1,3 +1,4 @@
+import { defined } from "#contract/values/defined.ts";
 import { lines } from "#log/lines.ts";
 import type { LogFiles } from "#log/log-files.ts";
 import { readRange } from "#log/read-range.ts";
@@ -32,7 +33,7 @@ export async function* followEventLines(
   from: number,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<EventLine, void, void> {
-  const waiting = signal === undefined ? {} : { signal };
+  const waiting = defined({ signal });
   const { events } = handle;
   let next = from;
   while (signal?.aborted !== true) {

@@ -1,8 +1,8 @@
 import type { Caller } from "#app/caller.ts";
 import { createEventOperations } from "#app/read/events.ts";
 import { createSessionOperations } from "#app/session.ts";
-import type { RuntimeCallName, RuntimeStreamName } from "#contract/agent/create-runtime.ts";
 import type { Operations } from "#contract/operations.ts";
+import type { RuntimeCallName, RuntimeStreamName } from "#contract/runtime/create-runtime.ts";
 import { createAgentOperations } from "./agent.ts";
 import { interruptAgent } from "./agents.ts";
 import type { AgentDeps } from "./visible-agent.ts";

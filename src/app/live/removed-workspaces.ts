@@ -1,6 +1,7 @@
 import type { Logger } from "#base/logger.ts";
 import { isLive } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
+import { BoundedMap } from "#contract/values/bounded-map.ts";
 import type { SessionHosts } from "#session/session-host.ts";
 
 /** Remembered at most; a request that began before the removal arrives long before so many more are removed. */
@@ -11,7 +12,7 @@ const REMEMBERED = 1000;
  * behind the look for live sessions; such a session is closed when the host tells of it.
  */
 export class RemovedWorkspaces {
-  readonly #ids = new Set<string>();
+  readonly #ids = new BoundedMap<string, true>(REMEMBERED);
   readonly #hosts: Pick<SessionHosts, "of">;
   readonly #log: Logger;
 
@@ -21,9 +22,7 @@ export class RemovedWorkspaces {
   }
 
   add(workspaceId: string): void {
-    const oldest = this.#ids.keys().next();
-    if (this.#ids.size >= REMEMBERED && oldest.done !== true) this.#ids.delete(oldest.value);
-    this.#ids.add(workspaceId);
+    this.#ids.set(workspaceId, true);
   }
 
   /** Called with every session that changes. */

@@ -8,6 +8,7 @@ import type { Clock } from "#base/clock.ts";
 import { isLive } from "#contract/ended.ts";
 import { limits } from "#contract/limits.ts";
 import type { ToolInput, Tools } from "#contract/tools/tools.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { HostList } from "#host/socket/methods.ts";
 import type { Screens } from "#screen/screens.ts";
 import type { SessionHosts } from "#session/session-host.ts";
@@ -111,7 +112,7 @@ function describeWait({ session_id, since, timeout, idle, ...input }: ToolInput<
   return {
     session_id,
     ...input,
-    ...(since === undefined ? {} : { since }),
+    ...defined({ since }),
     idle_ms: Math.min(Math.max(idle ?? IDLE_MS, 1), limits.wait_longest_ms),
     timeout_ms: Math.min(timeout ?? WAIT_LONGEST_MS, limits.wait_longest_ms),
   };

@@ -5,6 +5,7 @@ import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
 import type { ProcessEntry } from "#contract/tools/process.ts";
 import type { ToolInput, ToolOutput } from "#contract/tools/tools.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { HostList } from "#host/socket/methods.ts";
 import type { SessionHost } from "#session/session-host.ts";
 import { PROCESS_LABEL, type ProcessDeps } from "./visible-process.ts";
@@ -48,11 +49,11 @@ function describeList(
   { workspaces, process_owner }: Caller,
   { how, state }: { readonly how: string; readonly state: HostList["state"] },
 ): HostList {
-  const owner = process_owner === undefined ? {} : { owner: process_owner };
+  const owner = defined({ owner: process_owner });
   return {
     limit: limits.processes_listed,
     labels: { [PROCESS_LABEL]: how, ...owner },
-    ...(state === undefined ? {} : { state }),
+    ...defined({ state }),
     ...(workspaces === "*" ? {} : { any_label: { name: "workspace_id", values: workspaces } }),
   };
 }

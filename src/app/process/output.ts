@@ -3,6 +3,7 @@ import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { ProcessRead } from "#contract/tools/process.ts";
 import type { ToolInput } from "#contract/tools/tools.ts";
+import { defined } from "#contract/values/defined.ts";
 import { type Draft, readProcess, STILL_RUNNING, toRead } from "./result.ts";
 import { openVisibleProcess, type ProcessDeps } from "./visible-process.ts";
 import { waitFor } from "./waiting.ts";
@@ -79,7 +80,7 @@ function chooseWait({ wait, wait_for, pattern }: Input): Wanted {
   if (kind === "regex" && pattern === undefined) throw wrong("wait_for regex needs a pattern");
   if (kind !== "regex" && pattern !== undefined)
     throw wrong(`a pattern is for wait_for regex, not for ${kind}`);
-  return { for: kind, timeout_ms, ...(pattern === undefined ? {} : { pattern }) };
+  return { for: kind, timeout_ms, ...defined({ pattern }) };
 }
 
 function wrong(sentence: string): Fault {

@@ -3,6 +3,7 @@ import { asFault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import type { SessionState } from "#contract/session-state.ts";
 import type { ProcessRead, ProcessResult } from "#contract/tools/process.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { SessionHandle } from "#session/session-host.ts";
 import { type ModelView, viewForModel } from "./model-view.ts";
 
@@ -32,7 +33,7 @@ export function readProcess(handle: SessionHandle, request: ReadRequest): Draft 
     ...state,
     output: view.text,
     wall_duration_ms: durationOf(session, request.clock),
-    ...(view.truncated === undefined ? {} : { truncated: view.truncated }),
+    ...defined({ truncated: view.truncated }),
     offset: since,
     next_offset: view.next,
     notes: lost === 0 ? [] : [`${lost} bytes of this output are no longer kept`],
@@ -96,7 +97,7 @@ interface ViewRequest extends Pick<ReadRequest, "max_bytes"> {
 /** Output that cannot be read must not hide what became of the process. */
 function readView({ output }: SessionHandle, { since, to, max_bytes, isOpen }: ViewRequest): View {
   try {
-    const budget = max_bytes === undefined ? {} : { budget: max_bytes };
+    const budget = defined({ budget: max_bytes });
     return { ...viewForModel(output, { from: since, to, isOpen, ...budget }), errors: [] };
   } catch (error) {
     const fault = asFault(error);

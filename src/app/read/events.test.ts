@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { defined } from "#contract/values/defined.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import {
   exitedState,
@@ -12,7 +13,7 @@ import { createEventOperations } from "./events.ts";
 
 function follow(session: WrittenSession, more: object = {}, signal?: AbortSignal) {
   const { "session.events": events } = createEventOperations(session, createTestCaller());
-  const options = signal === undefined ? {} : { signal };
+  const options = defined({ signal });
   return events({ session_id: WRITTEN_SESSION as never, ...more }, options);
 }
 

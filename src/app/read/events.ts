@@ -6,6 +6,7 @@ import { Fault } from "#contract/fault.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { Operations, StreamItem } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { SessionHandle, SessionHosts } from "#session/session-host.ts";
 
 const NEWLINE = 0x0a;
@@ -41,7 +42,7 @@ async function* followEvents(
   owned: DisposableStack,
 ): AsyncGenerator<StreamItem<AnyEvent>, void, void> {
   using _owned = owned;
-  const waiting = signal === undefined ? {} : { signal };
+  const waiting = defined({ signal });
   const { events } = handle;
   let next = from;
   while (signal?.aborted !== true) {

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { OperationInput } from "#contract/operations.ts";
+import { defined } from "#contract/values/defined.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import {
@@ -26,7 +27,7 @@ async function read(
   signal?: AbortSignal,
 ) {
   const { "session.output": output } = createOutputOperations(session, createTestCaller());
-  const options = signal === undefined ? {} : { signal };
+  const options = defined({ signal });
   const range = await output({ session_id: WRITTEN_SESSION as never, ...more }, options);
   return { ...range, bytes: Buffer.from(range.bytes).toString() };
 }

@@ -2,6 +2,7 @@ import { addAbortListener } from "node:events";
 import type { Clock } from "#base/clock.ts";
 import { isFinal } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
+import { defined } from "#contract/values/defined.ts";
 import { endOf, type LogChunk, type MaybePromise } from "#log/log-source.ts";
 import { readRange } from "#log/read-range.ts";
 import type { SessionHandle } from "#session/session-host.ts";
@@ -76,7 +77,7 @@ async function readPass(
     const found = await take(scanner, chunk);
     if (found !== undefined) return { next, found };
   }
-  return next === undefined ? {} : { next };
+  return defined({ next });
 }
 
 /** Nothing matches across a gap. */

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { limits } from "#contract/limits.ts";
 import type { OperationInput } from "#contract/operations.ts";
+import { defined } from "#contract/values/defined.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { repeats } from "#test/harness/repeats.ts";
@@ -27,7 +28,7 @@ function openWaits(session: WrittenSession) {
     wait: (wish: Wish, signal?: AbortSignal) =>
       operations["session.wait"](
         { session_id: WRITTEN_SESSION, timeout_ms: 60_000, ...wish },
-        signal === undefined ? {} : { signal },
+        defined({ signal }),
       ),
     [Symbol.dispose]: () => patterns[Symbol.dispose](),
   };

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { Runtime } from "#contract/agent/runtime.ts";
 import { activityOf } from "#contract/agent/standing.ts";
 import { asFault } from "#contract/fault.ts";
+import type { Runtime } from "#contract/runtime/runtime.ts";
 import type { Session } from "#contract/session.ts";
 import { toggleUnfolded } from "./chat-state.ts";
 import type { ChatStore } from "./chat-store.ts";

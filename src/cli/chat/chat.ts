@@ -1,8 +1,8 @@
 import { constants } from "node:os";
 import { notice } from "#cli/exit.ts";
-import type { Runtime } from "#contract/agent/runtime.ts";
 import { isResumable } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
+import type { Runtime } from "#contract/runtime/runtime.ts";
 import type { Session } from "#contract/session.ts";
 import { ChatActions } from "./chat-actions.ts";
 import { applyEvent, openChat } from "./chat-state.ts";

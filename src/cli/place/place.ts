@@ -1,7 +1,7 @@
 import type { LocalDoor } from "#app/local-door.ts";
 import { describeCaller, findDataDir, ownCommand } from "#cli/context.ts";
 import type { Client } from "#client/client.ts";
-import type { Runtime, RuntimeBackend } from "#contract/agent/runtime.ts";
+import type { Runtime, RuntimeBackend } from "#contract/runtime/runtime.ts";
 import { guardMemory } from "#proc/platform/guard-memory.ts";
 import { openRemoteClient, type RemoteOptions } from "./remote.ts";
 import { findTaskPlaces } from "./task-places.ts";
@@ -79,7 +79,7 @@ async function withRuntime(
   door: LocalDoor & AsyncDisposable,
   where: Pick<Place, "address" | "isRemote">,
 ): Promise<Place> {
-  const { createBackend } = await import("#contract/agent/create-backend.ts");
+  const { createBackend } = await import("#contract/runtime/create-backend.ts");
   const backend = createBackend(door);
   return { ...door, ...where, backend, runtime: (sessionId) => backend.open(sessionId) };
 }

@@ -1,10 +1,10 @@
 import { notice, sayFault } from "#cli/exit.ts";
 import { printable } from "#cli/printable.ts";
 import type { ApprovalDecision } from "#contract/agent/events.ts";
-import type { Runtime } from "#contract/agent/runtime.ts";
 import type { PendingApproval, PendingElicitation } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
+import type { Runtime } from "#contract/runtime/runtime.ts";
 import { askedText, warnOfHidden } from "./asked-text.ts";
 import { type FieldValue, type FormField, listFields, parseField } from "./form.ts";
 import type { Heard, LineInput } from "./line-input.ts";

@@ -1,5 +1,4 @@
 import { exitCodeOf, sayFault } from "#cli/exit.ts";
-import type { Runtime } from "#contract/agent/runtime.ts";
 import { applyEvent, recentConversation } from "#contract/conversation/conversation.ts";
 import { turnEnds } from "#contract/conversation/notices.ts";
 import { type TurnOutcome, untilTurnEnd } from "#contract/conversation/turn-outcome.ts";
@@ -7,6 +6,7 @@ import { Fault } from "#contract/fault.ts";
 import { isFaultCode } from "#contract/faults.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { StreamItem } from "#contract/operations.ts";
+import type { Runtime } from "#contract/runtime/runtime.ts";
 import type { Questions } from "./answers.ts";
 import type { TurnPrinter } from "./turn-printer.ts";
 

@@ -1,5 +1,5 @@
-import type { Runtime } from "#contract/agent/runtime.ts";
 import { Fault } from "#contract/fault.ts";
+import type { Runtime } from "#contract/runtime/runtime.ts";
 
 /** Says it all and leaves: each prompt has a turn of its own, one after the other, whoever is there or not. */
 export async function sayAhead(runtime: Runtime, prompts: readonly string[]): Promise<void> {

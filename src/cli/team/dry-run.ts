@@ -2,6 +2,7 @@ import type { Place } from "#cli/place/place.ts";
 import { printable } from "#cli/printable.ts";
 import type { TeamSummary } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
+import { defined } from "#contract/values/defined.ts";
 import { createAgentRequest } from "./agent-request.ts";
 import type { TeamPlan } from "./team-plan.ts";
 import { findSource } from "./team-source.ts";
@@ -19,7 +20,7 @@ export async function loadPlanned(place: Place, plan: TeamPlan): Promise<TeamSum
   const working_dir = isRemote && prompt_files !== undefined ? workingDir : undefined;
   const summary = await place.backend.load({
     ...{ source, model_overrides, prompt_files },
-    ...(working_dir === undefined ? {} : { working_dir }),
+    ...defined({ working_dir }),
   });
   if (agent === undefined || summary.agent_names.includes(agent)) return summary;
   throw new Fault(

@@ -2,11 +2,11 @@ import * as z from "zod";
 import type { Clock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
 import { TurnEndReason } from "#contract/agent/events.ts";
-import type { RuntimeBackend } from "#contract/agent/runtime.ts";
 import type { TeamSummary } from "#contract/agent/views.ts";
 import { SessionId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
 import type { AgentCreate } from "#contract/operations/agent.ts";
+import type { RuntimeBackend } from "#contract/runtime/runtime.ts";
 
 export interface TeamServerDeps {
   readonly backend: RuntimeBackend;

@@ -7,7 +7,6 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
-import type { Runtime } from "#contract/agent/runtime.ts";
 import { applyEvent, recentConversation } from "#contract/conversation/conversation.ts";
 import { turnEnds } from "#contract/conversation/notices.ts";
 import { type TurnOutcome, untilTurnEnd } from "#contract/conversation/turn-outcome.ts";
@@ -16,6 +15,7 @@ import { SessionId } from "#contract/ids.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { StreamItem } from "#contract/operations.ts";
 import { parseRequest } from "#contract/parse.ts";
+import type { Runtime } from "#contract/runtime/runtime.ts";
 import { openProgress, type Progress } from "#mcp/progress.ts";
 import { describeFailure } from "#mcp/tool-result.ts";
 import { AgentInput, type ServedAgent, type TeamServerDeps } from "./agent-tool.ts";

@@ -1,11 +1,11 @@
 import { type InputRequest, inputRequired, inputResponse } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import { ApprovalDecision, ElicitationContent } from "#contract/agent/events.ts";
-import type { Runtime } from "#contract/agent/runtime.ts";
 import type { AgentSnapshot, PendingApproval } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
+import type { Runtime } from "#contract/runtime/runtime.ts";
 import { defined } from "#contract/values/defined.ts";
 
 type Form = Parameters<typeof inputRequired.elicit>[0]["requestedSchema"];

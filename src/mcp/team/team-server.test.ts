@@ -2,7 +2,7 @@ import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { expect, test } from "vitest";
 import { systemClock } from "#base/clock.ts";
 import { silentLogger } from "#base/logger.ts";
-import type { Runtime } from "#contract/agent/runtime.ts";
+import type { Runtime } from "#contract/runtime/runtime.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { inline, openEmbeddedPlace, scripted } from "#test/harness/runtimes.ts";
 import { createTeamServer } from "./team-server.ts";

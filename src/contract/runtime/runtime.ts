@@ -1,7 +1,4 @@
-import type { AgentCreate, AnyEvent } from "#contract/operations/agent.ts";
-import type { WorkerInput, WorkerOutput } from "#contract/operations/worker-requests.ts";
-import type { StreamItem } from "#contract/operations.ts";
-import type { SentMessage } from "./message.ts";
+import type { SentMessage } from "#contract/agent/message.ts";
 import type {
   AgentCard,
   AgentSnapshot,
@@ -14,7 +11,10 @@ import type {
   ToolCard,
   ToolsetStatus,
   Transcript,
-} from "./views.ts";
+} from "#contract/agent/views.ts";
+import type { AgentCreate, AnyEvent } from "#contract/operations/agent.ts";
+import type { WorkerInput, WorkerOutput } from "#contract/operations/worker-requests.ts";
+import type { StreamItem } from "#contract/operations.ts";
 
 /**
  * One agent session, wherever it runs: behind the host of this machine, behind a server, or in this very process.

@@ -1,8 +1,8 @@
+import type { AgentCard, AgentSnapshot } from "#contract/agent/views.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { OperationInput, OperationOutput, StreamItem } from "#contract/operations.ts";
 import { defined } from "#contract/values/defined.ts";
 import type { FollowOptions, Runtime } from "./runtime.ts";
-import type { AgentCard, AgentSnapshot } from "./views.ts";
 
 /** Those that answer once. */
 export type RuntimeCallName =
