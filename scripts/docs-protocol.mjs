@@ -1,4 +1,4 @@
-// Writes docs/protocol.md and src/client/routes.ts from the contract: node scripts/docs-protocol.mjs
+// Writes docs/protocol.md and src/client/transport/routes.ts from the contract: node scripts/docs-protocol.mjs
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
@@ -268,6 +268,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       throw new Error("docs/protocol.md is old: node scripts/docs-protocol.mjs");
   } else {
     writeFileSync(path, text);
-    writeFileSync(new URL("../src/client/routes.ts", import.meta.url), formatClientRoutes());
+    writeFileSync(new URL("../src/client/transport/routes.ts", import.meta.url), formatClientRoutes());
   }
 }

@@ -1,8 +1,8 @@
+import { Backoff } from "#client/transport/backoff.ts";
+import { isPassing, noAnswer } from "#client/transport/refusal.ts";
+import { routes } from "#client/transport/routes.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import type { OperationName } from "#contract/operations.ts";
-import { Backoff } from "./backoff.ts";
-import { isPassing, noAnswer } from "./refusal.ts";
-import { routes } from "./routes.ts";
 import type { Asking, Transport } from "./transport.ts";
 
 const ATTEMPTS = 3;

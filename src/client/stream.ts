@@ -1,10 +1,10 @@
+import { Backoff } from "#client/transport/backoff.ts";
+import { chunksOf, isPassing, noAnswer, notReins } from "#client/transport/refusal.ts";
 import { asFault, Fault, fromFaultBody } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { OperationName, StreamItem } from "#contract/operations.ts";
 import { defined } from "#contract/values/defined.ts";
 import { parseObject } from "#contract/values/parse-object.ts";
-import { Backoff } from "./backoff.ts";
-import { chunksOf, isPassing, noAnswer, notReins } from "./refusal.ts";
 import { type SseEvent, SseParser } from "./sse.ts";
 import type { Transport } from "./transport.ts";
 

@@ -1,12 +1,12 @@
+import { findBase64, toBase64 } from "#client/transport/base64.ts";
+import { Connection } from "#client/transport/connection.ts";
+import { EventQueue } from "#client/transport/event-queue.ts";
+import { createId } from "#client/transport/random-id.ts";
 import { Fault, fromFaultBody } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { TerminalClientFrame, TerminalServerFrame } from "#contract/terminal-frames.ts";
 import { defined } from "#contract/values/defined.ts";
 import { parseObject } from "#contract/values/parse-object.ts";
-import { findBase64, toBase64 } from "./base64.ts";
-import { Connection } from "./connection.ts";
-import { EventQueue } from "./event-queue.ts";
-import { createId } from "./random-id.ts";
 import type { Transport } from "./transport.ts";
 
 /** That nobody has read; one socket cannot hold back one terminal, so beyond it the whole is cut. */

@@ -1,8 +1,8 @@
+import { type Pacing, type Pause, pause } from "#client/transport/backoff.ts";
+import { noAnswer, readRefusal } from "#client/transport/refusal.ts";
+import { routes } from "#client/transport/routes.ts";
 import { Fault } from "#contract/fault.ts";
 import type { OperationName } from "#contract/operations.ts";
-import { type Pacing, type Pause, pause } from "./backoff.ts";
-import { noAnswer, readRefusal } from "./refusal.ts";
-import { routes } from "./routes.ts";
 
 /** How a server closes a socket whose token has ended. */
 const UNAUTHENTICATED_CLOSE = 4401;

@@ -10,6 +10,9 @@ import type { Logger } from "#base/logger.ts";
 import { randomId } from "#base/random-id.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
+import { createRoutes } from "#http/server/routes.ts";
+import { createSocketRoutes } from "#http/server/socket-routes.ts";
+import { refuse, Upgrades } from "#http/server/upgrades.ts";
 import { FailedLogins } from "./failed-logins.ts";
 import { faultResponse } from "./fault-response.ts";
 import type { AnswerMcp } from "./mcp.ts";
@@ -17,10 +20,7 @@ import { RequestCounts } from "./metrics.ts";
 import { OpenVisits } from "./open-visits.ts";
 import { createOrigins } from "./origins.ts";
 import type { Page } from "./page/page.ts";
-import { createRoutes } from "./routes.ts";
 import type { OutboxDeps } from "./socket/outbox.ts";
-import { createSocketRoutes } from "./socket/socket-routes.ts";
-import { refuse, Upgrades } from "./socket/upgrades.ts";
 
 /** How long a server waits for its peers. */
 export interface Patience extends Pick<OutboxDeps, "slowMs" | "pingMs" | "deadPeerMs"> {

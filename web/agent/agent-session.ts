@@ -1,5 +1,5 @@
-import { type Pause, pause } from "#client/backoff.ts";
 import type { Client } from "#client/client.ts";
+import { type Pause, pause } from "#client/transport/backoff.ts";
 import type { AgentSnapshot } from "#contract/agent/views.ts";
 import { applyEvent, emptyConversation } from "#contract/conversation/conversation.ts";
 import type { Conversation } from "#contract/conversation/items.ts";

@@ -1,5 +1,5 @@
-import { type Pause, pause } from "#client/backoff.ts";
 import type { Client } from "#client/client.ts";
+import { type Pause, pause } from "#client/transport/backoff.ts";
 import type { SessionsEvent } from "#contract/operations/reading.ts";
 import type { Session } from "#contract/session.ts";
 import { defined } from "#contract/values/defined.ts";

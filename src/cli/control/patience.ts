@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { isPassing } from "#client/refusal.ts";
+import { isPassing } from "#client/transport/refusal.ts";
 import { Fault } from "#contract/fault.ts";
 import { defined } from "#contract/values/defined.ts";
 

@@ -4,7 +4,7 @@ import { Patience } from "#cli/control/patience.ts";
 import { notice } from "#cli/exit.ts";
 import { type PipedOptions, type PipedSession, pipe } from "#cli/piped.ts";
 import type { RemotePlace } from "#cli/place/place.ts";
-import { isPassing } from "#client/refusal.ts";
+import { isPassing } from "#client/transport/refusal.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import { chunksOf } from "./remote-output.ts";

@@ -1,7 +1,7 @@
-import { Backoff } from "#client/backoff.ts";
-import { Connection, type Ended } from "#client/connection.ts";
-import { EventQueue } from "#client/event-queue.ts";
-import { createId } from "#client/random-id.ts";
+import { Backoff } from "#client/transport/backoff.ts";
+import { Connection, type Ended } from "#client/transport/connection.ts";
+import { EventQueue } from "#client/transport/event-queue.ts";
+import { createId } from "#client/transport/random-id.ts";
 import type { Transport } from "#client/transport.ts";
 import { asFault, Fault, fromFaultBody } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";

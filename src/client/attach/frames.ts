@@ -1,4 +1,4 @@
-import { findBase64, toBase64 } from "#client/base64.ts";
+import { findBase64, toBase64 } from "#client/transport/base64.ts";
 import { channelName, type OutputChannel } from "#contract/channels.ts";
 import type { Fault } from "#contract/fault.ts";
 import type { ServerFrame } from "#contract/frames.ts";

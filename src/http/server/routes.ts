@@ -11,22 +11,22 @@ import type { OutputRange } from "#contract/operations/reading.ts";
 import { type OperationName, operations } from "#contract/operations.ts";
 import { parseRequest } from "#contract/parse.ts";
 import { withoutSecrets } from "#contract/token.ts";
-import { toResponse } from "./answers.ts";
-import { isCompressible } from "./compression.ts";
+import { toResponse } from "#http/answers.ts";
+import { isCompressible } from "#http/compression.ts";
 import {
   type Asked,
   describeFaultAt,
   isExecdRequest,
   noExecdRoute,
-} from "./dialects/execd-faults.ts";
-import { execdRoutes, findExecdHandler } from "./dialects/execd-routes.ts";
-import { admit, checkPlace, type DoorDeps, identifyAnyone, type Visit } from "./door.ts";
-import { findHandler, type Handler } from "./handlers.ts";
-import { type AnswerMcp, answerMcp, MCP_PATH, type McpRequest } from "./mcp.ts";
-import type { RequestCounts } from "./metrics.ts";
-import type { OpenVisits } from "./open-visits.ts";
-import type { Page } from "./page/page.ts";
-import { checkPathIds, fieldOf, mergeInput, parseBody, readBody } from "./request-input.ts";
+} from "#http/dialects/execd-faults.ts";
+import { execdRoutes, findExecdHandler } from "#http/dialects/execd-routes.ts";
+import { admit, checkPlace, type DoorDeps, identifyAnyone, type Visit } from "#http/door.ts";
+import { findHandler, type Handler } from "#http/handlers.ts";
+import { type AnswerMcp, answerMcp, MCP_PATH, type McpRequest } from "#http/mcp.ts";
+import type { RequestCounts } from "#http/metrics.ts";
+import type { OpenVisits } from "#http/open-visits.ts";
+import type { Page } from "#http/page/page.ts";
+import { checkPathIds, fieldOf, mergeInput, parseBody, readBody } from "#http/request-input.ts";
 
 export interface RouteDeps extends DoorDeps {
   readonly gateway: Gateway;

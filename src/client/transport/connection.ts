@@ -1,5 +1,5 @@
+import type { SocketLike } from "#client/transport.ts";
 import { limits } from "#contract/limits.ts";
-import type { SocketLike } from "./transport.ts";
 
 /** From the start of the handshake to the first message. */
 const CONNECT_MS = 10_000;

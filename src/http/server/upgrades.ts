@@ -10,7 +10,7 @@ import { closeCodes } from "#contract/terminal/close-codes.ts";
 import { describeFaultAt, isExecdRequest, noExecdRoute } from "#http/dialects/execd-faults.ts";
 import { admit, checkPlace, type DoorDeps, type Visit } from "#http/door.ts";
 import type { OpenVisits } from "#http/open-visits.ts";
-import type { OpenSocket, SocketPlan } from "./socket-plan.ts";
+import type { OpenSocket, SocketPlan } from "#http/socket/socket-plan.ts";
 
 /** A path that is a socket. */
 export interface SocketRoute {

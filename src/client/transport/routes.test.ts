@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { createClient } from "#client/client.ts";
+import { describeRequest } from "#client/transport.ts";
 import { operations } from "#contract/operations.ts";
-import { createClient } from "./client.ts";
 import { routes } from "./routes.ts";
-import { describeRequest } from "./transport.ts";
 
 const rows = Object.entries(operations);
 

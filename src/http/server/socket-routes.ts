@@ -3,9 +3,9 @@ import { operations } from "#contract/operations.ts";
 import { parseRequest } from "#contract/parse.ts";
 import { ExecdSocketQuery, planExecdSocket } from "#http/dialects/execd-attach.ts";
 import { checkPathIds, mergeInput } from "#http/request-input.ts";
-import { planAttach } from "./attach.ts";
-import type { SocketDeps } from "./socket-plan.ts";
-import { planTerminals } from "./terminals.ts";
+import { planAttach } from "#http/socket/attach.ts";
+import type { SocketDeps } from "#http/socket/socket-plan.ts";
+import { planTerminals } from "#http/socket/terminals.ts";
 import type { SocketRoute } from "./upgrades.ts";
 
 /** The sockets of the table, and the one of the execd API. */
