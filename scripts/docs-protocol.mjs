@@ -268,6 +268,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       throw new Error("docs/protocol.md is old: node scripts/docs-protocol.mjs");
   } else {
     writeFileSync(path, text);
-    writeFileSync(new URL("../src/client/transport/routes.ts", import.meta.url), formatClientRoutes());
+    writeFileSync(
+      new URL("../src/client/transport/routes.ts", import.meta.url),
+      formatClientRoutes(),
+    );
   }
 }
