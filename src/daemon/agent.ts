@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import type { AgentPorts, Blobs } from "#agent/ports.ts";
-import { AgentFold } from "#agent/state/agent-fold.ts";
+import { AgentState } from "#agent/state/agent-state.ts";
 import type { Inherited } from "#agent/turn/repair.ts";
 import { type Agent, openAgent } from "#agent/worker/agent.ts";
 import { runAgent } from "#agent/worker/run-agent.ts";
@@ -263,8 +263,8 @@ function createBlobs(folder: string): Blobs {
 }
 
 /** Everything that a session's log tells about it. */
-async function readFold({ dataDir }: WorkerOptions, sessionId: string): Promise<AgentFold> {
-  const fold = new AgentFold(sessionId);
+async function readFold({ dataDir }: WorkerOptions, sessionId: string): Promise<AgentState> {
+  const fold = new AgentState(sessionId);
   using events = openLogFiles(join(locateDataDir(dataDir).sessions, sessionId, "events"));
   const range = readRange(events, 0, { to: events.tail(), limit: CHUNK_BYTES });
   // A worker of ours or the host wrote it; the fold passes over what it does not know.

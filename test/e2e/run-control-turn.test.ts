@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openEmbeddedBackend } from "#agent/embedded/embedded-backend.ts";
 import type { AgentPorts } from "#agent/ports.ts";
-import { AgentFold } from "#agent/state/agent-fold.ts";
+import { AgentState } from "#agent/state/agent-state.ts";
 import { openAgent } from "#agent/worker/agent.ts";
 import { systemClock } from "#base/clock.ts";
 import { silentLogger } from "#base/logger.ts";
@@ -127,7 +127,7 @@ describe("a turn ends exactly once", () => {
     const session_id = "ses_0000000000000001";
     const agent = stack.use(
       await openAgent({
-        fold: new AgentFold(session_id),
+        fold: new AgentState(session_id),
         keys: {},
         spec: { yaml, name: "t", base_dir: work_dir, work_dir, agent: "root" },
         ports: {
@@ -199,7 +199,7 @@ describe("a turn ends exactly once", () => {
     await alone.agent.handle("messages", { messages: say("Go.") });
     await waitFor("the end", () => eventsOf(events, "turn.ended").length > 0);
     expectWhole(events, "error");
-    const told = new AgentFold("ses_0000000000000001");
+    const told = new AgentState("ses_0000000000000001");
     for (const event of events) told.apply(event);
     expect(alone.agent.fold.conversation.items).toEqual(told.conversation.items);
   });

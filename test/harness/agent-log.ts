@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { AgentFold } from "#agent/state/agent-fold.ts";
+import { AgentState } from "#agent/state/agent-state.ts";
 import { repairCut } from "#agent/turn/repair.ts";
 import { AgentEvent, type AgentEventBody } from "#contract/agent/events.ts";
 import type { AgentSnapshot } from "#contract/agent/views.ts";
@@ -41,7 +41,7 @@ type Answer = Extract<Act, { kind: "answer" }>;
 /** Knows the session's state by applying its own events. */
 class Writer {
   readonly log: Line[] = [];
-  readonly fold = new AgentFold(SESSION);
+  readonly fold = new AgentState(SESSION);
   #next = 0;
 
   readonly emit = (body: AgentEventBody): void => {
@@ -104,7 +104,7 @@ class Writer {
   #endAnswer(): void {
     const { answer } = this.fold.conversation;
     if (answer === undefined) return;
-    const { message_id, text } = answer;
+    const { key: message_id, text } = answer;
     this.emit({ type: "message.end", message_id, model: "m", text, stop_reason: "stop" });
   }
 
@@ -116,10 +116,10 @@ class Writer {
   }
 
   #little(kind: Exclude<Act["kind"], "say" | "answer" | "results" | "kill" | "subagent">): void {
-    const [approval_id] = this.fold.approvals.keys();
-    const [elicitation_id] = this.fold.elicitations.keys();
+    const approval_id = this.fold.talk.approvals[0]?.approval_id;
+    const elicitation_id = this.fold.talk.elicitations[0]?.elicitation_id;
     const [open] = this.fold.conversation.openCalls;
-    const [waiting] = this.fold.waitingMessages;
+    const [waiting] = this.fold.talk.queue;
     const content = [{ type: "text" as const, text: "later" }];
     const usage = { input_tokens: this.#next, output_tokens: 1, cost: null };
     const bodies: Record<typeof kind, AgentEventBody | undefined> = {
@@ -211,7 +211,7 @@ export function writeLog(acts: readonly Act[]): readonly Line[] {
 }
 
 export function snapshotOf(log: readonly Line[]): AgentSnapshot {
-  const fold = new AgentFold(SESSION);
+  const fold = new AgentState(SESSION);
   for (const event of log) fold.apply(event);
   return fold.snapshot(PLACE);
 }

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { activityOf } from "#contract/agent/standing.ts";
+import { activityOf } from "#contract/agent/agent-status.ts";
 import type { Session } from "#contract/session.ts";
 import { type Command, useCommands } from "#web/app/commands.ts";
 import { mayDo, useApp } from "#web/app/context.ts";
@@ -107,7 +107,7 @@ interface SpeakingProps {
 
 function Speaking({ onInterrupt, input }: SpeakingProps) {
   const { session, mayAct } = useAgent();
-  const isCut = useTalk((talk) => talk.isCut);
+  const isCut = useTalk((talk) => talk.status.is_cut);
   const life = lifeOf(session);
   if (life === "closed") return <Mute life="closed" />;
   if (!mayAct) return <Mute life="viewer" />;
@@ -139,7 +139,7 @@ function useInterrupt(input: SpeakingProps["input"]): () => void {
 
 function useTalkCommands(interrupt: () => void, input: SpeakingProps["input"]): void {
   const { mayAct } = useAgent();
-  const isRunning = useTalk((talk) => activityOf(talk) !== "idle");
+  const isRunning = useTalk((talk) => activityOf(talk.status) !== "idle");
   useCommands(
     useMemo<readonly Command[]>(() => {
       if (!mayAct) return [];

@@ -1,5 +1,5 @@
 import { type KeyboardEvent, useEffect, useRef } from "react";
-import { activityOf } from "#contract/agent/standing.ts";
+import { activityOf } from "#contract/agent/agent-status.ts";
 import { earlierPage } from "#contract/conversation/snapshot.ts";
 import { useStore } from "#web/live/store.ts";
 import { Button } from "#web/ui/button.tsx";
@@ -16,7 +16,7 @@ export function TalkPane({ onInterrupt }: { readonly onInterrupt: () => void }) 
   const items = useTalk((talk) => talk.main.items);
   const first = useTalk((talk) => talk.first);
   const welcome = useTalk((talk) => talk.welcome);
-  const isRunning = useTalk((talk) => activityOf(talk) === "running");
+  const isRunning = useTalk((talk) => activityOf(talk.status) === "running");
   const scroller = useRef<HTMLElement>(null);
   const { isAway, onScroll, toEnd } = useStickToEnd(scroller, first);
   const newCount = useNewCount(items, isAway);

@@ -135,7 +135,8 @@ function lifeCalls(parts: Parts) {
       if (at > total)
         throw new Fault("invalid_request", `at: the session has ${total} messages, not ${at}`);
       if (fold.spec === undefined) throw new Error("a session that was opened has its spec");
-      const { sessionPermissions: permissions, safety, agent, model_overrides } = fold;
+      const { agent, model_overrides } = fold;
+      const { session: permissions, safety } = fold.talk.permissions;
       const now = { permissions, safety, agent, model_overrides };
       const spec = { ...fold.spec, ...now, forked_from: { session_id, at } };
       return await open({ spec, title: `${from.title} (fork)`, from });
@@ -176,7 +177,7 @@ function viewCalls(parts: Parts) {
       return foldOf(session_id).transcript({ title, ...page });
     },
     "agent.queue": async ({ session_id }) => foldOf(session_id).queue(),
-    "agent.permissions": async ({ session_id }) => foldOf(session_id).permissions(),
+    "agent.permissions": async ({ session_id }) => foldOf(session_id).talk.permissions,
     "agent.team": async ({ session_id }) => {
       const { spec, model_overrides } = foldOf(session_id);
       if (spec === undefined) throw new Error("a session that was opened has its spec");

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { AgentPorts, Blobs } from "#agent/ports.ts";
-import { AgentFold } from "#agent/state/agent-fold.ts";
+import { AgentState } from "#agent/state/agent-state.ts";
 import type { Inherited } from "#agent/turn/repair.ts";
 import { type Agent, openAgent } from "#agent/worker/agent.ts";
 import type { AgentSpec } from "#contract/agent/spec.ts";
@@ -46,7 +46,7 @@ export async function openEmbeddedSession(start: EmbeddedStart): Promise<Embedde
         title = name.slice(0, limits.title_chars);
       },
     },
-    fold: new AgentFold(session_id),
+    fold: new AgentState(session_id),
     spec,
     keys,
     inherited,

@@ -2,17 +2,17 @@ import type { AgentSnapshot, Transcript } from "#contract/agent/views.ts";
 import { SessionId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
 import { defined } from "#contract/values/defined.ts";
-import type { AgentFold, SnapshotPlace } from "./agent-fold.ts";
+import type { AgentState, SnapshotPlace } from "./agent-state.ts";
 import { asTranscript, callsOf } from "./history.ts";
 
 export interface TranscriptPage {
   readonly title: string;
-  /** Of the first message; absent = the last `limit` ones. */
+  /** The index of the first message; absent = the last `limit` ones. */
   readonly from?: number | undefined;
   readonly limit?: number | undefined;
 }
 
-export function describeTranscript(fold: AgentFold, page: TranscriptPage): Transcript {
+export function describeTranscript(fold: AgentState, page: TranscriptPage): Transcript {
   const { items } = fold.conversation;
   const { title, limit = limits.list_default } = page;
   const position = Math.min(page.from ?? Math.max(0, items.length - limit), items.length);
@@ -20,46 +20,29 @@ export function describeTranscript(fold: AgentFold, page: TranscriptPage): Trans
   return { title, messages, position, total: items.length };
 }
 
-export function describeSnapshot(fold: AgentFold, place: SnapshotPlace): AgentSnapshot {
+export function describeSnapshot(state: AgentState, place: SnapshotPlace): AgentSnapshot {
   const { title, work_dir, events_tail } = place;
-  const { activity, turn_id, agent, model, model_overrides, team, usage } = fold;
-  const isIdle = activity === "idle";
-  const { messages, position } = describeTranscript(fold, {
-    title,
-    limit: limits.snapshot_messages,
-  });
+  const { activity, talk, life, model_overrides, team, spec } = state;
+  const { agent, model, agents, usage, context_tokens, context_limit, permissions } = talk;
+  const { is_cut } = state.status;
+  const page = describeTranscript(state, { title, limit: limits.snapshot_messages });
   return {
-    session_id: SessionId.parse(fold.session_id),
-    title,
-    life: fold.life,
-    activity,
-    turn_id: isIdle ? null : (turn_id ?? null),
-    agent,
-    model,
-    ...defined({ welcome_message: fold.welcome_message }),
-    model_overrides,
-    default_agent: team.default_agent,
-    agents: [...team.agents],
-    team_name: team.name,
-    work_dir,
-    transcript: messages,
-    omitted_messages: position,
-    partial: describePartial(fold),
-    approvals: fold.isCut ? [] : [...fold.approvals.values()],
-    elicitations: fold.isCut ? [] : [...fold.elicitations.values()],
-    queue: fold.queue(),
-    permissions: fold.permissions(),
-    limits: fold.spec?.limits ?? {},
-    usage,
-    context_tokens: fold.context_tokens,
-    context_limit: fold.context_limit,
-    events_tail,
+    ...{ session_id: SessionId.parse(state.session_id), title, life, activity },
+    turn_id: activity === "idle" ? null : (talk.turn_id ?? null),
+    ...{ agent, model, ...defined({ welcome_message: talk.welcome }), model_overrides },
+    ...{ default_agent: team.default_agent, agents: [...agents], team_name: team.name, work_dir },
+    ...{ transcript: page.messages, omitted_messages: page.position },
+    partial: is_cut ? null : describePartial(state),
+    approvals: is_cut ? [] : [...talk.approvals],
+    elicitations: is_cut ? [] : [...talk.elicitations],
+    ...{ queue: state.queue(), permissions, limits: spec?.limits ?? {} },
+    ...{ usage, context_tokens, context_limit, events_tail },
   };
 }
 
-function describePartial({ conversation, isCut }: AgentFold): AgentSnapshot["partial"] {
-  const { answer } = conversation;
-  if (answer === undefined || isCut) return null;
-  const { message_id, agent, text, reasoning, parts } = answer;
+function describePartial({ conversation }: AgentState): AgentSnapshot["partial"] {
+  const { answer, parts } = conversation;
+  if (answer === undefined) return null;
+  const { key: message_id, agent, text, reasoning } = answer;
   return { message_id, agent, text, reasoning, tool_calls: callsOf(parts) };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { AgentFold } from "#agent/state/agent-fold.ts";
+import { AgentState } from "#agent/state/agent-state.ts";
 import { ManualClock } from "#base/manual-clock.ts";
 import type { AgentEvent, AgentEventBody } from "#contract/agent/events.ts";
 import type { RunLimits } from "#contract/agent/spec.ts";
@@ -9,7 +9,7 @@ import { Questions } from "./questions.ts";
 
 const SESSION = "ses_0000000000000001";
 
-function openBudget(limits: RunLimits, fold = new AgentFold(SESSION)) {
+function openBudget(limits: RunLimits, fold = new AgentState(SESSION)) {
   const clock = new ManualClock();
   const emit = (body: AgentEventBody) =>
     // The fold reads nothing of what is added to every event.
@@ -39,14 +39,14 @@ test("what sub-agents use is used by all", () => {
   expect(budget.exhausted()).toBeUndefined();
   spend(tokens(40), "sub_1");
   expect(budget.exhausted()).toMatchObject({ limit: "max_tokens" });
-  expect(fold.usage.input_tokens).toBe(100);
+  expect(fold.talk.usage.input_tokens).toBe(100);
 });
 
 test("a price that is not known leaves the sum of those that are", () => {
   const { budget, spend, fold } = openBudget({ max_cost: 1 });
   spend(tokens(1, 0.6));
   spend(tokens(1, null));
-  expect(fold.usage.cost).toBe(0.6);
+  expect(fold.talk.usage.cost).toBe(0.6);
   expect(budget.exhausted()).toBeUndefined();
   spend(tokens(1, 0.4));
   expect(budget.exhausted()).toMatchObject({ limit: "max_cost" });
@@ -66,7 +66,7 @@ test("time is counted while anybody works, once, and not while people are waited
   void questions.approve({ kind: "max_iterations", message: "?" }, asker);
   clock.advance(60_000);
   expect([budget.activeMs, budget.exhausted()]).toEqual([600, undefined]);
-  const [id = ""] = fold.approvals.keys();
+  const id = fold.talk.approvals[0]?.approval_id ?? "";
   questions.answerApproval(id, { decision: "approve" });
   clock.advance(399);
   expect(budget.exhausted()).toBeUndefined();

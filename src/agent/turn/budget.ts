@@ -1,4 +1,4 @@
-import type { AgentFold } from "#agent/state/agent-fold.ts";
+import type { AgentState } from "#agent/state/agent-state.ts";
 import type { Clock } from "#base/clock.ts";
 import type { AgentEventOf } from "#contract/agent/events.ts";
 import type { Usage } from "#contract/agent/message.ts";
@@ -13,7 +13,7 @@ export interface Exhausted {
 }
 
 export interface BudgetDeps {
-  readonly fold: AgentFold;
+  readonly fold: AgentState;
   readonly clock: Clock;
   readonly questions: Questions;
   readonly limits: RunLimits;
@@ -59,13 +59,18 @@ export class Budget {
     spent: ModelUsage,
   ): Pick<AgentEventOf<"usage.updated">, "model" | "usage" | "total" | "active_ms"> {
     const usage = asUsage(spent);
-    return { model, usage, total: sum(this.#deps.fold.usage, usage), active_ms: this.activeMs };
+    return {
+      model,
+      usage,
+      total: sum(this.#deps.fold.talk.usage, usage),
+      active_ms: this.activeMs,
+    };
   }
 
   exhausted(): Exhausted | undefined {
     const { limits, fold } = this.#deps;
     const { max_cost, max_tokens, max_time_ms } = limits;
-    const { cost, input_tokens, output_tokens } = fold.usage;
+    const { cost, input_tokens, output_tokens } = fold.talk.usage;
     const tokens = input_tokens + output_tokens;
     if (max_cost !== undefined && cost !== null && cost >= max_cost)
       return { limit: "max_cost", message: `$${cost.toFixed(4)} of $${max_cost} are spent` };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { acts, defineTool } from "#agent/define-tool.ts";
-import { Conversation } from "#agent/state/conversation.ts";
+import { ModelHistory } from "#agent/state/model-history.ts";
 import { Toolbox } from "#agent/toolbox.ts";
 import { createFixedToolset } from "#agent/toolsets/fixed-toolset.ts";
 import { silentLogger } from "#base/logger.ts";
@@ -13,7 +13,7 @@ import type { Actor, Stage } from "./stage.ts";
 /** An agent with one tool of this name, which has just called it so often. */
 function openCaller(name: string, times: number) {
   const events: AgentEventBody[] = [];
-  const conversation = new Conversation();
+  const conversation = new ModelHistory();
   let running = 0;
   let mostRunning = 0;
   const tool = defineTool({
@@ -54,7 +54,7 @@ function openCaller(name: string, times: number) {
   } as unknown as Actor;
   const stage = {
     ports: { clock: new ManualClock(), log: silentLogger },
-    fold: { approvals: new Map() },
+    fold: { talk: { approvals: [] } },
     permissions: { decide: () => ({ kind: "allow", because: "" }) },
     inFlight: new Set(),
   } as unknown as Stage;

@@ -1,4 +1,4 @@
-import type { OpenCall } from "#agent/state/conversation.ts";
+import type { OpenCall } from "#agent/state/model-history.ts";
 import type { FoundTool } from "#agent/toolbox.ts";
 import type { ToolCall, ToolContext, ToolOutcome } from "#agent/toolset.ts";
 import type { AgentEventOf } from "#contract/agent/events.ts";
@@ -126,9 +126,7 @@ async function askPermission(
   { hints }: CallableTool,
   { actor, stage }: Place,
 ): Promise<Permitted> {
-  const pending = [...stage.fold.approvals.values()].find(
-    ({ call_id }) => call_id === asked.call_id,
-  );
+  const pending = stage.fold.talk.approvals.find(({ call_id }) => call_id === asked.call_id);
   if (pending !== undefined && isObject(pending.input))
     return await askPerson({ ...asked, input: pending.input }, pending.message, { actor, stage });
   const hooked = await actor.cast.hooks.beforeTool(asked, actor.signal);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { AgentFold } from "#agent/state/agent-fold.ts";
+import { AgentState } from "#agent/state/agent-state.ts";
 import type { AgentEvent, AgentEventBody, QueuedMessage } from "#contract/agent/events.ts";
 import { limits } from "#contract/limits.ts";
 import { MessageQueue } from "./message-queue.ts";
@@ -7,7 +7,7 @@ import { MessageQueue } from "./message-queue.ts";
 const SESSION = "ses_0000000000000001";
 
 function openQueue() {
-  const fold = new AgentFold(SESSION);
+  const fold = new AgentState(SESSION);
   const events: AgentEventBody[] = [];
   const emit = (body: AgentEventBody) => {
     events.push(body);

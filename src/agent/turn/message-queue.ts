@@ -1,4 +1,4 @@
-import type { AgentFold } from "#agent/state/agent-fold.ts";
+import type { AgentState } from "#agent/state/agent-state.ts";
 import { randomId } from "#base/random-id.ts";
 import type { AgentEventBody, QueuedMessage } from "#contract/agent/events.ts";
 import type { Framing, MessagePart } from "#contract/agent/message.ts";
@@ -16,10 +16,10 @@ const capacities = { steer: limits.steer_queue, followup: limits.followup_queue 
 
 /** Messages that wait for their moment. They stand in the log, so they outlive the worker. */
 export class MessageQueue {
-  readonly #fold: AgentFold;
+  readonly #fold: AgentState;
   readonly #emit: (body: AgentEventBody) => void;
 
-  constructor(fold: AgentFold, emit: (body: AgentEventBody) => void) {
+  constructor(fold: AgentState, emit: (body: AgentEventBody) => void) {
     this.#fold = fold;
     this.#emit = emit;
   }
@@ -68,6 +68,6 @@ export class MessageQueue {
   }
 
   #of(kind: QueuedMessage["kind"]): readonly QueuedMessage[] {
-    return this.#fold.waitingMessages.filter((message) => message.kind === kind);
+    return this.#fold.talk.queue.filter((message) => message.kind === kind);
   }
 }

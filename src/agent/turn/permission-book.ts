@@ -4,8 +4,7 @@ import {
   parsePermissions,
   withApproval,
 } from "#agent/permission/permissions.ts";
-import type { AgentFold } from "#agent/state/agent-fold.ts";
-import { DEFAULT_SAFETY } from "#agent/state/agent-fold.ts";
+import type { AgentState } from "#agent/state/agent-state.ts";
 import type { AgentTool, ToolCall } from "#agent/toolset.ts";
 import type { ApprovalDecision } from "#contract/agent/events.ts";
 import type { Permissions, SafetyMode } from "#contract/agent/spec.ts";
@@ -14,7 +13,7 @@ import type { Emit } from "./stage.ts";
 type ApprovedCall = Parameters<typeof withApproval>[2];
 
 export interface PermissionDeps {
-  readonly fold: AgentFold;
+  readonly fold: AgentState;
   readonly emit: Emit;
   readonly team: Permissions;
   readonly isHeadless: boolean;
@@ -32,7 +31,7 @@ export class PermissionBook {
   }
 
   get safety(): SafetyMode {
-    return this.#deps.fold.safety;
+    return this.#deps.fold.talk.permissions.safety;
   }
 
   decide(
@@ -51,7 +50,7 @@ export class PermissionBook {
 
   /** What a person's answer will mean for later calls. A pattern that is none is refused before anything happens. */
   plan(decision: ApprovalDecision, approved: ApprovedCall): () => void {
-    const before = this.#deps.fold.sessionPermissions;
+    const before = this.#deps.fold.talk.permissions.session;
     const after = withApproval(before, decision, approved);
     return () => {
       if (after !== before) this.#change(after, this.safety);
@@ -61,12 +60,12 @@ export class PermissionBook {
   /** Lists that are given replace those that were. */
   change({ safety, ...given }: Permissions & { readonly safety?: SafetyMode | undefined }): void {
     parsePermissions(given);
-    const before = this.#deps.fold.sessionPermissions;
+    const before = this.#deps.fold.talk.permissions.session;
     this.#change({ ...before, ...given }, safety ?? this.safety);
   }
 
   /** At the start of a session, what its creator asked for. */
-  begin(permissions: Permissions = {}, safety: SafetyMode = DEFAULT_SAFETY): void {
+  begin(permissions: Permissions = {}, safety: SafetyMode = "balanced"): void {
     parsePermissions(permissions);
     this.#change(permissions, safety);
   }
@@ -76,7 +75,7 @@ export class PermissionBook {
   }
 
   #session(): ParsedPermissions {
-    const from = this.#deps.fold.sessionPermissions;
+    const from = this.#deps.fold.talk.permissions.session;
     if (this.#parsed?.from !== from) this.#parsed = { from, session: parsePermissions(from) };
     return this.#parsed.session;
   }

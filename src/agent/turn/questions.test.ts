@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { AgentFold } from "#agent/state/agent-fold.ts";
+import { AgentState } from "#agent/state/agent-state.ts";
 import { ManualClock } from "#base/manual-clock.ts";
 import type { AgentEvent, AgentEventBody } from "#contract/agent/events.ts";
 import { type Asker, type Decision, Questions } from "./questions.ts";
@@ -9,10 +9,10 @@ const SESSION = "ses_0000000000000001";
 
 interface Setting {
   readonly isHeadless?: boolean;
-  readonly fold?: AgentFold;
+  readonly fold?: AgentState;
 }
 
-function openQuestions({ isHeadless = false, fold = new AgentFold(SESSION) }: Setting = {}) {
+function openQuestions({ isHeadless = false, fold = new AgentState(SESSION) }: Setting = {}) {
   const events: AgentEventBody[] = [];
   const clock = new ManualClock();
   const emit = (body: AgentEventBody) => {
@@ -43,17 +43,17 @@ describe("a question", () => {
     const eager = { ...asker, emit };
     expect(await questions.approve(about("c"), eager)).toEqual({ decision: "approve", by: "user" });
     expect(await questions.elicit(question("d"), eager)).toEqual({ action: "decline" });
-    expect([fold.approvals.size, fold.elicitations.size, questions.isWaiting]).toEqual([
-      0,
-      0,
-      false,
-    ]);
+    expect([
+      fold.talk.approvals.length,
+      fold.talk.elicitations.length,
+      questions.isWaiting,
+    ]).toEqual([0, 0, false]);
   });
 
   test("is answered once: late, second and unknown answers are nothing_pending", async () => {
     const { questions, asker, fold, events } = openQuestions();
     const asked = questions.approve(about("c"), asker);
-    const [id = ""] = fold.approvals.keys();
+    const id = fold.talk.approvals[0]?.approval_id ?? "";
     expect(() => questions.answerApproval("apr_other", { decision: "approve" })).toThrow(
       expect.objectContaining({ code: "nothing_pending" }),
     );
@@ -77,8 +77,8 @@ describe("a question", () => {
         async (ids, order) => {
           const { questions, asker, fold } = openQuestions();
           const asked = ids.map((id) => questions.elicit(question(`c${id}`), asker));
-          expect(fold.elicitations.size).toBe(ids.length);
-          const pending = [...fold.elicitations.values()]
+          expect(fold.talk.elicitations.length).toBe(ids.length);
+          const pending = fold.talk.elicitations
             .map((each) => ({ each, at: order.next().value ?? 0 }))
             .toSorted((a, b) => a.at - b.at);
           for (const { each } of pending)
@@ -99,11 +99,11 @@ describe("a question", () => {
       fc.asyncProperty(fc.nat(6), fc.nat(6), async (answerAfter, interruptAfter) => {
         const { questions, asker, fold, events, stop } = openQuestions();
         const asked = questions.approve(about("c"), asker);
-        const [id = ""] = fold.approvals.keys();
+        const id = fold.talk.approvals[0]?.approval_id ?? "";
         let isTaken = false;
         const answer = async () => {
           for (let n = 0; n < answerAfter; n += 1) await Promise.resolve();
-          if (!fold.approvals.has(id)) return;
+          if (fold.talk.approvals.every((asked) => asked.approval_id !== id)) return;
           questions.answerApproval(id, { decision: "approve" });
           isTaken = true;
         };
@@ -147,7 +147,7 @@ describe("a question", () => {
   test("a later life asks the same question under the same id and says nothing twice", async () => {
     const first = openQuestions();
     void first.questions.approve(about("c"), first.asker);
-    const [id = ""] = first.fold.approvals.keys();
+    const id = first.fold.talk.approvals[0]?.approval_id ?? "";
     const { questions, asker, events } = openQuestions({ fold: first.fold });
     const asked = questions.approve(about("c"), asker);
     expect(events).toEqual([]);
@@ -159,8 +159,8 @@ describe("a question", () => {
     const first = openQuestions();
     void first.questions.approve(about("c"), first.asker);
     void first.questions.elicit(question("c"), first.asker);
-    const [approval = ""] = first.fold.approvals.keys();
-    const [elicitation = ""] = first.fold.elicitations.keys();
+    const approval = first.fold.talk.approvals[0]?.approval_id ?? "";
+    const elicitation = first.fold.talk.elicitations[0]?.elicitation_id ?? "";
     const { questions, asker, events } = openQuestions({ fold: first.fold });
     questions.answerApproval(approval, { decision: "approve" });
     questions.answerElicitation(elicitation, { action: "accept", content: { a: 1 } });
@@ -181,7 +181,7 @@ describe("a question", () => {
     clock.advance(100);
     const two = questions.approve(about("d"), asker);
     clock.advance(50);
-    const [first = "", second = ""] = fold.approvals.keys();
+    const [first = "", second = ""] = fold.talk.approvals.map((asked) => asked.approval_id);
     questions.answerApproval(first, { decision: "approve" });
     clock.advance(25);
     expect(questions.waitedMs).toBe(175);

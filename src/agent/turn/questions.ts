@@ -1,4 +1,4 @@
-import type { AgentFold } from "#agent/state/agent-fold.ts";
+import type { AgentState } from "#agent/state/agent-state.ts";
 import type { Question, Answer as Reply } from "#agent/toolset.ts";
 import type { Clock } from "#base/clock.ts";
 import { randomId } from "#base/random-id.ts";
@@ -36,7 +36,7 @@ interface Early {
  * in this one, also when its answer comes before we have got back to where it was asked.
  */
 export class Questions {
-  readonly #fold: AgentFold;
+  readonly #fold: AgentState;
   readonly #emit: Emit;
   readonly #clock: Clock;
   readonly #waiters = new Map<string, Waiter>();
@@ -47,7 +47,7 @@ export class Questions {
   readonly isHeadless: boolean;
 
   constructor(
-    { fold, emit, clock }: { fold: AgentFold; emit: Emit; clock: Clock },
+    { fold, emit, clock }: { fold: AgentState; emit: Emit; clock: Clock },
     isHeadless: boolean,
   ) {
     this.#fold = fold;
@@ -69,7 +69,7 @@ export class Questions {
   approve(asked: AskedApproval, asker: Asker): Promise<Decision> {
     const { emit, subagent_id } = asker;
     const key = keyOf({ ...asked, subagent_id });
-    const pending = [...this.#fold.approvals.values()].find((known) => keyOf(known) === key);
+    const pending = [...this.#fold.talk.approvals].find((known) => keyOf(known) === key);
     const approval_id = pending?.approval_id ?? randomId("apr");
     return this.#ask<Decision>(
       { id: approval_id, key, asker },
@@ -87,7 +87,7 @@ export class Questions {
   elicit(asked: Question & { readonly call_id: string }, asker: Asker): Promise<Reply> {
     const { emit, subagent_id } = asker;
     const key = keyOf({ kind: "elicitation", call_id: asked.call_id, subagent_id });
-    const pending = [...this.#fold.elicitations.values()].find(
+    const pending = [...this.#fold.talk.elicitations].find(
       (known) => keyOf({ kind: "elicitation", ...known }) === key,
     );
     const elicitation_id = pending?.elicitation_id ?? randomId("eli");
@@ -110,7 +110,7 @@ export class Questions {
 
   /** The answer of a person. */
   answerApproval(approval_id: string, decision: Omit<Decision, "by">): void {
-    const pending = this.#fold.approvals.get(approval_id);
+    const pending = this.#fold.talk.approvals.find((asked) => asked.approval_id === approval_id);
     if (pending === undefined) throw nothingPending("approval", approval_id);
     const answer: Decision = { ...decision, by: "user" };
     this.#settle({ id: approval_id, answer }, keyOf(pending), {
@@ -121,7 +121,9 @@ export class Questions {
   }
 
   answerElicitation(elicitation_id: string, answer: Reply): void {
-    const pending = this.#fold.elicitations.get(elicitation_id);
+    const pending = this.#fold.talk.elicitations.find(
+      (asked) => asked.elicitation_id === elicitation_id,
+    );
     if (pending === undefined) throw nothingPending("elicitation", elicitation_id);
     this.#settle({ id: elicitation_id, answer }, keyOf({ kind: "elicitation", ...pending }), {
       type: "elicitation.resolved",

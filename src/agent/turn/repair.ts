@@ -1,5 +1,5 @@
 import type { Blobs } from "#agent/ports.ts";
-import type { AgentFold } from "#agent/state/agent-fold.ts";
+import type { AgentState } from "#agent/state/agent-state.ts";
 import type { HistoryItem } from "#agent/state/history.ts";
 import type { AgentEventBody, AgentEventOf } from "#contract/agent/events.ts";
 import type { MessagePart } from "#contract/agent/message.ts";
@@ -10,18 +10,18 @@ const CUT = "The worker ended in the middle of this call; whether it took effect
 const FORKED = "The conversation was forked before this call ended.";
 
 /** Clears up behind a life that was cut: what it had begun is ended and marked, so that the history is whole. */
-export function repairCut(fold: AgentFold, emit: Emit): void {
+export function repairCut(fold: AgentState, emit: Emit): void {
   const { turn_id } = fold;
   const under: Emit = (body) => emit(turn_id === undefined ? body : { ...body, turn_id });
   endAnswer(fold, under);
   for (const { call_id, tool } of fold.conversation.openCalls)
     under({ type: "tool.result", call_id, tool, output: CUT, is_error: true });
-  for (const { approval_id, subagent_id } of fold.approvals.values())
+  for (const { approval_id, subagent_id } of fold.talk.approvals)
     under({
       ...{ type: "approval.resolved", approval_id, decision: "reject", by: "interrupt" },
       ...of(subagent_id),
     });
-  for (const { elicitation_id, subagent_id } of fold.elicitations.values())
+  for (const { elicitation_id, subagent_id } of fold.talk.elicitations)
     under({
       ...{ type: "elicitation.resolved", elicitation_id, action: "cancel", by: "interrupt" },
       ...of(subagent_id),
@@ -33,10 +33,10 @@ export function repairCut(fold: AgentFold, emit: Emit): void {
   under({ type: "turn.ended", reason: "interrupted", message });
 }
 
-function endAnswer({ conversation }: AgentFold, emit: Emit): void {
+function endAnswer({ conversation }: AgentState, emit: Emit): void {
   const { answer } = conversation;
   if (answer === undefined) return;
-  const { message_id, model, text } = answer;
+  const { key: message_id, model, text } = answer;
   emit({ type: "message.end", message_id, model, text, stop_reason: "other", interrupted: true });
 }
 
@@ -53,7 +53,7 @@ export interface Inherited {
 /** Writes a history down again, as the beginning of another session, which may outlive the first. */
 export function copyHistory(
   { items, blobs: theirs }: Inherited,
-  { fold, emit, blobs }: { readonly fold: AgentFold; readonly emit: Emit; readonly blobs: Blobs },
+  { fold, emit, blobs }: { readonly fold: AgentState; readonly emit: Emit; readonly blobs: Blobs },
 ): void {
   const keep = (part: MessagePart) => keepCopy(part, { theirs, blobs });
   for (const item of items) for (const event of retell(item, keep)) emit(event);

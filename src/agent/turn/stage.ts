@@ -1,6 +1,6 @@
 import type { AgentPorts } from "#agent/ports.ts";
-import type { AgentFold } from "#agent/state/agent-fold.ts";
-import type { Conversation } from "#agent/state/conversation.ts";
+import type { AgentState } from "#agent/state/agent-state.ts";
+import type { ModelHistory } from "#agent/state/model-history.ts";
 import type { AgentDefinition, Team } from "#agent/team/team.ts";
 import type { Toolbox } from "#agent/toolbox.ts";
 import type { AgentEventBody, TurnEndReason } from "#contract/agent/events.ts";
@@ -33,7 +33,7 @@ export interface Cast {
 export interface Stage {
   readonly ports: AgentPorts;
   readonly team: Team;
-  readonly fold: AgentFold;
+  readonly fold: AgentState;
   readonly questions: Questions;
   readonly permissions: PermissionBook;
   readonly budget: Budget;
@@ -52,7 +52,7 @@ export interface Stage {
 
 /** Who acts in a conversation: the session's own, or a sub-agent's. */
 export interface Actor {
-  readonly conversation: Conversation;
+  readonly conversation: ModelHistory;
   readonly subagent_id: string | undefined;
   /** How many delegations lead to it. */
   readonly depth: number;

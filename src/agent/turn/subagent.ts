@@ -1,5 +1,5 @@
-import { Conversation } from "#agent/state/conversation.ts";
 import { textOf } from "#agent/state/history.ts";
+import { ModelHistory } from "#agent/state/model-history.ts";
 import { randomId } from "#base/random-id.ts";
 import { limits } from "#contract/limits.ts";
 import { defined } from "#contract/values/defined.ts";
@@ -35,7 +35,7 @@ export async function runSubagent(sent: Sent, sending: Sending): Promise<Subagen
     };
   const subagent_id = sending.subagent_id ?? randomId("sub");
   const { name, task, background, call_id } = sent;
-  const conversation = new Conversation();
+  const conversation = new ModelHistory();
   const cast = await stage.cast(name);
   const actor: Actor = {
     conversation,
@@ -46,9 +46,9 @@ export async function runSubagent(sent: Sent, sending: Sending): Promise<Subagen
     contextTokens: 0,
     stopped: undefined,
     emit: (body) => {
-      const event = { ...body, agent: actor.cast.definition.name, subagent_id };
-      stage.emit(event);
-      // It never leaves this process, so the time in it does not matter.
+      const event = { ...body, agent: actor.cast.definition.name };
+      stage.emit({ ...event, subagent_id });
+      // Its own conversation never leaves this process, so the time does not matter.
       conversation.apply({ ...event, at: "", session_id: stage.fold.session_id } as never);
     },
   };
@@ -87,7 +87,7 @@ async function endOf(actor: Actor, stage: Stage): Promise<SubagentEnd> {
   }
 }
 
-function lastText({ items }: Conversation): string {
+function lastText({ items }: ModelHistory): string {
   const answer = items.findLast((item) => item.kind === "assistant");
   return answer?.kind === "assistant" ? textOf(answer.parts, "text") : "";
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { AgentPorts } from "#agent/ports.ts";
-import type { AgentFold } from "#agent/state/agent-fold.ts";
+import type { AgentState } from "#agent/state/agent-state.ts";
 import { applyOverrides, describeAgent, modelOf } from "#agent/team/describe-team.ts";
 import { loadTeam } from "#agent/team/load-team.ts";
 import type { Team } from "#agent/team/team.ts";
@@ -32,7 +32,7 @@ import { Turns } from "./turns.ts";
 export interface AgentStart {
   readonly ports: AgentPorts;
   /** The session so far; empty in its first life. */
-  readonly fold: AgentFold;
+  readonly fold: AgentState;
   readonly spec: AgentSpec;
   /** Environment variable → key. */
   readonly keys: Readonly<Record<string, string>>;
@@ -51,7 +51,7 @@ type Handlers = {
  * thrown away at any moment.
  */
 export interface Agent extends AsyncDisposable {
-  readonly fold: AgentFold;
+  readonly fold: AgentState;
   handle<T extends Exclude<WorkerRequestType, "init">>(
     type: T,
     input: WorkerInput<T>,
@@ -79,7 +79,7 @@ export async function openAgent(start: AgentStart): Promise<Agent> {
     parts.models.chain({ model, fallbacks: [] });
   }
   if (isNew) beginSession(start, team, parts);
-  else if (fold.isCut) repairCut(fold, emit);
+  else if (fold.status.is_cut) repairCut(fold, emit);
   parts.turns.introduce();
   parts.turns.begin(isNew ? "new" : "resume");
   const owned = stack.move();
@@ -107,7 +107,7 @@ export async function openAgent(start: AgentStart): Promise<Agent> {
  * Adds what every event has. It is written first: what the log does not take has not happened, or the session would be
  * another in its next life.
  */
-function createEmit({ clock, session_id, output }: AgentPorts, fold: AgentFold): Emit {
+function createEmit({ clock, session_id, output }: AgentPorts, fold: AgentState): Emit {
   return (body: AgentEventBody) => {
     const { turn_id } = fold;
     const event = {
@@ -260,7 +260,7 @@ function conversationHandlers({ stage, turns, queue, ports, actor }: Parts) {
   } satisfies Partial<Handlers>;
 }
 
-function duplicate(fold: AgentFold, key: string | undefined): WorkerOutput<"messages"> {
+function duplicate(fold: AgentState, key: string | undefined): WorkerOutput<"messages"> {
   const turn_id = key === undefined ? undefined : fold.keys.turnOf(key);
   return { status: "duplicate", ...defined({ turn_id }) };
 }
@@ -269,7 +269,7 @@ function answerHandlers({ stage }: Parts) {
   const { questions, permissions, fold } = stage;
   return {
     resume: ({ approval_id, decision, reason, tool_name }) => {
-      const tool = fold.approvals.get(approval_id)?.tool;
+      const tool = fold.talk.approvals.find((asked) => asked.approval_id === approval_id)?.tool;
       const approved = tool === undefined ? undefined : { tool, pattern: tool_name };
       const remember = approved === undefined ? undefined : permissions.plan(decision, approved);
       const said = reason?.trim() ?? "";

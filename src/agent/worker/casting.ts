@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { AgentPorts } from "#agent/ports.ts";
-import type { AgentFold } from "#agent/state/agent-fold.ts";
+import type { AgentState } from "#agent/state/agent-state.ts";
 import { modelOf } from "#agent/team/describe-team.ts";
 import { buildInstruction } from "#agent/team/instruction.ts";
 import { type PromptFile, readPromptFiles } from "#agent/team/prompt-files.ts";
@@ -19,7 +19,7 @@ export interface CastingDeps {
   readonly ports: AgentPorts;
   readonly team: Team;
   readonly spec: AgentSpec;
-  readonly fold: AgentFold;
+  readonly fold: AgentState;
   readonly models: Models;
   readonly emit: Emit;
   readonly hooksOf: (definition: AgentDefinition) => TurnHooks;

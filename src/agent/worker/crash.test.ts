@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { AgentPorts } from "#agent/ports.ts";
-import { AgentFold } from "#agent/state/agent-fold.ts";
+import { AgentState } from "#agent/state/agent-state.ts";
 import { systemClock } from "#base/clock.ts";
 import { silentLogger } from "#base/logger.ts";
 import type { AgentEvent } from "#contract/agent/events.ts";
@@ -64,7 +64,7 @@ class Session {
     this.#life += 1;
     const session_id = SESSION;
     if (this.#life > 1) this.#host({ type: "session.resumed", life: this.#life });
-    const fold = new AgentFold(session_id);
+    const fold = new AgentState(session_id);
     for (const event of this.log) fold.apply(event);
     const death = Promise.withResolvers<"dead">();
     this.#death = death;
@@ -103,8 +103,8 @@ class Session {
     return this.#agent?.park() ?? Promise.resolve();
   }
 
-  get fold(): AgentFold {
-    const fold = new AgentFold(SESSION);
+  get fold(): AgentState {
+    const fold = new AgentState(SESSION);
     for (const event of this.log) fold.apply(event);
     return fold;
   }
@@ -170,8 +170,8 @@ function endsOf({ log }: Session): string[] {
 
 async function settled(session: Session): Promise<void> {
   await waitFor("nothing to be left to do", () => {
-    const { activity, waitingMessages } = session.fold;
-    return activity === "idle" && waitingMessages.length === 0;
+    const { activity, talk } = session.fold;
+    return activity === "idle" && talk.queue.length === 0;
   });
 }
 
@@ -348,6 +348,6 @@ describe("a worker that crashes", () => {
     expect(session.fold.activity).toBe("idle");
     await session.live(FOREVER);
     await settled(session);
-    expect(session.fold.crashes).toBe(0);
+    expect(session.fold.status.crashes).toBe(0);
   });
 });

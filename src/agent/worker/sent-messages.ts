@@ -1,5 +1,5 @@
 import type { Blobs } from "#agent/ports.ts";
-import type { AgentFold } from "#agent/state/agent-fold.ts";
+import type { AgentState } from "#agent/state/agent-state.ts";
 import { textOf } from "#agent/state/history.ts";
 import { keepImage } from "#agent/turn/calls.ts";
 import type { MessagePart, SentMessage } from "#contract/agent/message.ts";
@@ -16,7 +16,7 @@ export interface FreshMessage {
  */
 export function chooseFresh(
   sent: readonly SentMessage[],
-  fold: AgentFold,
+  fold: AgentState,
   blobs: Blobs,
 ): FreshMessage[] {
   const lastAnswer = sent.findLastIndex(({ role }) => role === "assistant");
@@ -62,7 +62,7 @@ function checkImage(part: MessagePart): MessagePart {
   throw new Fault("invalid_request", "an image needs data_b64", { details: { field: "messages" } });
 }
 
-function checkKnown({ message_id, content }: SentMessage, { conversation }: AgentFold): void {
+function checkKnown({ message_id, content }: SentMessage, { conversation }: AgentState): void {
   const text = typeof content === "string" ? content : content.map(partText).join("");
   const isKnown = conversation.items.some(
     (item) =>

@@ -5,6 +5,7 @@ import type { MessageQueue } from "#agent/turn/message-queue.ts";
 import type { Actor, Cast, Stage, TurnEnd } from "#agent/turn/stage.ts";
 import { type Inbox, runTurn } from "#agent/turn/turn.ts";
 import { randomId } from "#base/random-id.ts";
+import { hasWork } from "#contract/agent/agent-status.ts";
 import type { AgentEventOf, QueuedMessage } from "#contract/agent/events.ts";
 import type { AgentSpec, ModelOverrides } from "#contract/agent/spec.ts";
 import { asFault, Fault } from "#contract/fault.ts";
@@ -64,7 +65,7 @@ export class Turns {
       },
       emit: (body) => stage.emit({ ...body, agent: this.actor.cast.definition.name }),
       cast,
-      contextTokens: fold.context_tokens,
+      contextTokens: fold.talk.context_tokens,
       stopped: undefined,
     };
   }
@@ -81,13 +82,13 @@ export class Turns {
     const { background, fold, questions } = this.#deps.stage;
     if (this.#asking > 0 || this.#taken !== undefined || background.running > 0) return false;
     if (this.#running === undefined) return true;
-    const asked = [...fold.approvals.values()];
+    const asked = fold.talk.approvals;
     const isAgain =
       asked.every(({ kind, subagent_id }) => kind === "tool" && subagent_id === undefined) &&
-      [...fold.elicitations.values()].every(({ call_id, subagent_id }) =>
+      fold.talk.elicitations.every(({ call_id, subagent_id }) =>
         subagent_id === undefined ? this.#isPrompt(call_id) : false,
       );
-    const waits = fold.approvals.size + fold.elicitations.size;
+    const waits = fold.talk.approvals.length + fold.talk.elicitations.length;
     return questions.isWaiting && isAgain && waits === this.#deps.stage.inFlight.size;
   }
 
@@ -134,7 +135,7 @@ export class Turns {
     const { fold } = stage;
     const { definition } = this.actor.cast;
     const model_overrides =
-      overrides ?? (fold.model === "" ? (spec.model_overrides ?? {}) : fold.model_overrides);
+      overrides ?? (fold.talk.model === "" ? (spec.model_overrides ?? {}) : fold.model_overrides);
     const { id, context_limit } = this.#describeModel(model_overrides);
     const { name, description, welcome_message } = definition;
     stage.emit({
@@ -164,10 +165,10 @@ export class Turns {
    * messages that were accepted before it crashed. Both are under way when this returns, so nothing newer comes first.
    */
   begin(source: "new" | "resume"): void {
-    const { turn_id, hasWork } = this.#deps.stage.fold;
+    const { turn_id, status } = this.#deps.stage.fold;
     this.#begun = this.#runStartHooks(source);
     if (turn_id !== undefined) this.#run(turn_id);
-    else if (hasWork)
+    else if (hasWork(status))
       this.startQueued().catch((error: unknown) =>
         this.#deps.stage.ports.log.error("the queued messages could not be taken up", { error }),
       );

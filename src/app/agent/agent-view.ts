@@ -1,4 +1,4 @@
-import { AgentFold } from "#agent/state/agent-fold.ts";
+import { AgentState } from "#agent/state/agent-state.ts";
 import { AnyEvent } from "#contract/operations/agent.ts";
 import { type EventLine, isReply } from "./event-lines.ts";
 import { INIT_PREFIX } from "./worker-link.ts";
@@ -8,14 +8,14 @@ const TURNS_REMEMBERED = 256;
 
 /** An agent session as far as its log was read, and whether its worker can be asked. */
 export class AgentView {
-  readonly fold: AgentFold;
+  readonly fold: AgentState;
   /** Turn → where its events begin. */
   readonly #turns = new Map<string, number>();
   #next = 0;
   #worker: "none" | "ready" | "refused" = "none";
 
   constructor(sessionId: string) {
-    this.fold = new AgentFold(sessionId);
+    this.fold = new AgentState(sessionId);
   }
 
   /** Behind the last whole line. */

@@ -73,7 +73,7 @@ function logOperations(deps: AgentDeps, caller: Caller) {
     "agent.transcript": ({ session_id, ...page }) =>
       read(session_id, ({ fold }, { title }) => fold.transcript({ title, ...page })),
     "agent.queue": ({ session_id }) => read(session_id, ({ fold }) => fold.queue()),
-    "agent.permissions": ({ session_id }) => read(session_id, ({ fold }) => fold.permissions()),
+    "agent.permissions": ({ session_id }) => read(session_id, ({ fold }) => fold.talk.permissions),
     "agent.team": ({ session_id }) => read(session_id, (view) => describeOwnTeam(view)),
   } satisfies Partial<AgentOperations>;
 }

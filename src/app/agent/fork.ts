@@ -1,4 +1,4 @@
-import type { AgentFold } from "#agent/state/agent-fold.ts";
+import type { AgentState } from "#agent/state/agent-state.ts";
 import type { Caller } from "#app/caller.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
@@ -51,9 +51,10 @@ export async function forkAgent(
 }
 
 /** What was chosen and allowed since the session began belongs to the fork as well. */
-function specNow({ spec, sessionPermissions, safety, agent, model_overrides }: AgentFold) {
+function specNow({ spec, talk, agent, model_overrides }: AgentState) {
   if (spec === undefined) return undefined;
-  return { ...spec, permissions: sessionPermissions, safety, agent, model_overrides };
+  const { session: permissions, safety } = talk.permissions;
+  return { ...spec, permissions, safety, agent, model_overrides };
 }
 
 const FORKED = / \(fork (\d+)\)$/;

@@ -1,4 +1,4 @@
-import { AgentFold } from "#agent/state/agent-fold.ts";
+import { AgentState } from "#agent/state/agent-state.ts";
 import type { Caller } from "#app/caller.ts";
 import { openVisible } from "#app/visible-session.ts";
 import type { TranscriptMessage } from "#contract/agent/message.ts";
@@ -139,7 +139,7 @@ async function readTranscript(
   { session_id, title }: Session,
   to: number,
 ): Promise<readonly TranscriptMessage[]> {
-  const fold = new AgentFold(session_id);
+  const fold = new AgentState(session_id);
   for await (const line of readEvents(events, to)) {
     if (line.kind !== "line" || String(line.value.type).endsWith(".delta")) continue;
     const event = AnyEvent.safeParse(line.value);

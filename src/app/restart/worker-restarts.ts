@@ -5,6 +5,7 @@ import type { Agents } from "#app/agent/agents.ts";
 import type { Launcher } from "#app/agent/revive.ts";
 import type { Clock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
+import { hasWork } from "#contract/agent/agent-status.ts";
 import { isCrashed } from "#contract/ended.ts";
 import { asFault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
@@ -133,13 +134,13 @@ export class WorkerRestarts implements Disposable {
   }
 
   #weigh({ fold }: AgentView, { exited_at }: Session): Verdict {
-    const { crashes, spec, hasWork } = fold;
-    if (!hasWork || spec === undefined) return { kind: "leave" };
+    const { spec, status } = fold;
+    if (!hasWork(status) || spec === undefined) return { kind: "leave" };
     if (!fold.isRestartDue)
       return {
         kind: "leave",
         why: "an agent crashed too often: its messages wait until it is sent another",
-        details: { crashes },
+        details: { crashes: status.crashes },
       };
     const overrides = { ...spec.model_overrides, ...fold.model_overrides };
     const { keyEnv } = this.#deps.agents.launching;
@@ -151,7 +152,7 @@ export class WorkerRestarts implements Disposable {
         details: { keys: missing },
       };
     const ended = exited_at === null ? 0 : Date.parse(exited_at);
-    return { kind: "restart", due: ended + pauseAfter(crashes - 1) };
+    return { kind: "restart", due: ended + pauseAfter(status.crashes - 1) };
   }
 
   /** False when there is no time left for it. */

@@ -7,7 +7,7 @@ import { isAnswering, type Typing } from "#cli/chat/keys.ts";
 import { type Editor, splitAtCursor } from "#cli/chat/line-editor.ts";
 import { type Command, describeCommand } from "#cli/chat/slash.ts";
 import { askedText } from "#cli/team/asked-text.ts";
-import { activityOf } from "#contract/agent/standing.ts";
+import { activityOf } from "#contract/agent/agent-status.ts";
 import { keepTail } from "#contract/conversation/text.ts";
 import { beside, column, h, Say } from "./draw.ts";
 
@@ -117,7 +117,7 @@ export function StatusView({ view }: { readonly view: ChatView }): ReactNode {
 
 export function describeStatus({ chat, asking, isViewer }: ChatView): string {
   const { agent, model, usage, context_tokens, context_limit, queue } = chat.talk;
-  const activity = chat.talk.isCompacting ? "compacting" : activityOf(chat.talk);
+  const activity = chat.talk.isCompacting ? "compacting" : activityOf(chat.talk.status);
   const doing = asking > 0 && activity === "idle" ? "sending" : activities[activity];
   const context =
     context_limit === null || context_limit === 0

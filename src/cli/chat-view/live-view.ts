@@ -4,7 +4,7 @@ import { listOpen } from "#cli/chat/chat-state.ts";
 import type { ChatView } from "#cli/chat/chat-store.ts";
 import type { ChatState } from "#cli/chat/chat-types.ts";
 import { lastLine } from "#cli/chat/safe-text.ts";
-import { activityOf } from "#contract/agent/standing.ts";
+import { activityOf } from "#contract/agent/agent-status.ts";
 import type { AnswerItem, CallItem } from "#contract/conversation/items.ts";
 import { keepTail } from "#contract/conversation/text.ts";
 import { describeCall } from "./describe-call.ts";
@@ -37,7 +37,7 @@ export function LiveView({ view }: { readonly view: ChatView }): ReactNode {
 /** A call of a turn that was cut never ends by itself. */
 function openCalls(chat: ChatState) {
   const calls = listOpen(chat, "call");
-  return activityOf(chat.talk) === "idle" ? calls.filter(({ depth }) => depth > 0) : calls;
+  return activityOf(chat.talk.status) === "idle" ? calls.filter(({ depth }) => depth > 0) : calls;
 }
 
 interface AnswerProps {

@@ -27,7 +27,7 @@ export interface Draft {
 export const ANSWER_AFTER_MS = 400;
 
 export function findQuestion({ talk }: ChatState): Question | undefined {
-  if (talk.isCut) return undefined;
+  if (talk.status.is_cut) return undefined;
   const [approval] = talk.approvals;
   if (approval !== undefined) return { kind: "approval", id: approval.approval_id, approval };
   const [elicitation] = talk.elicitations;

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { activityOf } from "#contract/agent/standing.ts";
+import { activityOf } from "#contract/agent/agent-status.ts";
 import { asFault } from "#contract/fault.ts";
 import type { Runtime } from "#contract/runtime/runtime.ts";
 import type { Session } from "#contract/session.ts";
@@ -68,7 +68,7 @@ export class ChatActions {
       this.#run(slash.name, slash.rest);
       return;
     }
-    const isIdle = activityOf(talk) === "idle";
+    const isIdle = activityOf(talk.status) === "idle";
     this.#send(text, isIdle ? ["message", "steer", "followup"] : ["steer", "message", "followup"]);
   }
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { activityOf } from "#contract/agent/agent-status.ts";
 import { AgentEvent, type AgentEventBody, type AgentEventOf } from "#contract/agent/events.ts";
-import { activityOf } from "#contract/agent/standing.ts";
 import type { Item } from "#contract/conversation/items.ts";
 import { isOpen } from "#contract/conversation/thread.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
@@ -148,14 +148,14 @@ describe("a question", () => {
 
   test("stands above with all that is asked for, and waits until somebody has answered", () => {
     const state = chatOf(turn, asked);
-    expect(activityOf(state.talk)).toBe("waiting");
+    expect(activityOf(state.talk.status)).toBe("waiting");
     expect(JSON.stringify(state.items)).toContain("x".repeat(5000));
     const resolved = event({
       ...{ type: "approval.resolved", approval_id: "a", decision: "reject" },
       ...{ reason: "not now", by: "user" },
     });
     const after = applyEvent(state, resolved);
-    expect(activityOf(after.talk)).toBe("running");
+    expect(activityOf(after.talk.status)).toBe("running");
     expect(after.items.at(-1)).toMatchObject({ text: "shell is refused: not now" });
   });
 
@@ -219,13 +219,16 @@ test("an end that was meant is the end, and any other is not", () => {
       } as never,
     ]);
   expect(exit("exited", 0)).toMatchObject({
-    ...{ talk: { isCut: false }, ended: undefined, items: [] },
+    ...{ talk: { status: { is_cut: false } }, ended: undefined, items: [] },
   });
-  expect(exit("exited", 137)).toMatchObject({ talk: { isCut: true }, ended: undefined });
+  expect(exit("exited", 137)).toMatchObject({
+    talk: { status: { is_cut: true } },
+    ended: undefined,
+  });
   expect(exit("user_requested", 143)).toMatchObject({ ended: "user_requested" });
-  expect(activityOf(exit("exited", 137).talk)).toBe("idle");
+  expect(activityOf(exit("exited", 137).talk.status)).toBe("idle");
   const repaired = event({ type: "turn.ended", reason: "interrupted" });
-  expect(applyEvent(exit("exited", 137), repaired).talk.isCut).toBe(false);
+  expect(applyEvent(exit("exited", 137), repaired).talk.status.is_cut).toBe(false);
 });
 
 test("what was drawn is forgotten, and what was not stays", () => {

@@ -158,7 +158,7 @@ function applyExit(
 ): ChatState {
   if (end.kind !== "exited" && end.kind !== "lost") return state;
   if (!isResumable({ kind: "agent", state: end })) return { ...state, ended: end.reason };
-  if (!state.talk.isCut) return state;
+  if (!state.talk.status.is_cut) return state;
   const text = "the agent's process has ended; the next message starts it again";
   return add(state, note(text, "warning"));
 }

@@ -1,4 +1,4 @@
-import { activityOf } from "#contract/agent/standing.ts";
+import { activityOf } from "#contract/agent/agent-status.ts";
 import { findQuestion, type Question } from "./asking.ts";
 import { markWritten } from "./chat-state.ts";
 import { add, type ChatState, note, type Tone } from "./chat-types.ts";
@@ -38,7 +38,7 @@ export class ChatStore implements Disposable {
   /** What a key means depends on this. */
   get situation(): Situation {
     const { chat, isViewer } = this.#view;
-    const isRunning = activityOf(chat.talk) !== "idle" || chat.talk.isCompacting;
+    const isRunning = activityOf(chat.talk.status) !== "idle" || chat.talk.isCompacting;
     const commands = commandsOf(chat);
     return { question: this.#question(), isRunning, commands, isViewer, now: this.#now() };
   }
@@ -71,7 +71,8 @@ export class ChatStore implements Disposable {
   /** Time goes on for what is under way. */
   tick(): void {
     const { chat, typing, asking } = this.#view;
-    if (activityOf(chat.talk) === "idle" && typing.draft === undefined && asking === 0) return;
+    if (activityOf(chat.talk.status) === "idle" && typing.draft === undefined && asking === 0)
+      return;
     this.#set({});
     this.draw();
   }

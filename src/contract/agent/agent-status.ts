@@ -85,13 +85,21 @@ export function isStatusType(type: string): boolean {
 }
 
 /** Accepted messages wait that a worker takes up by itself as soon as it begins. */
-function hasWork({ queue, is_held, turn, is_cut }: AgentStatus): boolean {
+export function hasWork({ queue, is_held, turn, is_cut }: AgentStatus): boolean {
   return queue.length > 0 && !is_held && (turn === null || is_cut);
 }
 
 /** A process that has the keys should start the next worker: messages wait, and crashes have not used up the restarts. */
 export function isRestartDue(status: AgentStatus): boolean {
   return hasWork(status) && status.crashes <= limits.agent_crash_restarts;
+}
+
+/** Whether a turn runs, waits for an answer, or there is nothing to do. */
+export function activityOf(status: AgentStatus): "idle" | "running" | "waiting" {
+  if (status.is_cut) return isRestartDue(status) ? "running" : "idle";
+  if (status.needs.length > 0) return "waiting";
+  // Between two turns the worker is about to take up the next message.
+  return status.turn !== null || hasWork(status) ? "running" : "idle";
 }
 
 export interface DescribedStatus {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { activityOf } from "#contract/agent/standing.ts";
+import { activityOf } from "#contract/agent/agent-status.ts";
 import { act, type Line, snapshotOf, writeLog } from "#test/harness/agent-log.ts";
 import { applyEvent, emptyConversation } from "./conversation.ts";
 import type { Conversation, Item } from "./items.ts";
@@ -10,11 +10,12 @@ const applyAll = (state: Conversation, log: readonly Line[]) => log.reduce(apply
 
 /** What a snapshot tells as well. Times of calls, notices, questions and sub-agents are told by events alone. */
 function told(state: Conversation) {
-  const { isCut, turn_id, approvals, elicitations, queue, total, first } = state;
-  const isIdle = activityOf(state) === "idle";
+  const { turn_id, approvals, elicitations, queue, total, first } = state;
+  const { is_cut: isCut } = state.status;
+  const isIdle = activityOf(state.status) === "idle";
   return {
     items: state.main.items.flatMap((item) => tell(item, isCut)),
-    activity: activityOf(state),
+    activity: activityOf(state.status),
     turn_id: isIdle ? undefined : turn_id,
     approvals: isCut ? [] : approvals,
     elicitations: isCut ? [] : elicitations,

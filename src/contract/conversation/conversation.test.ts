@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { activityOf } from "#contract/agent/agent-status.ts";
 import type { AgentEvent } from "#contract/agent/events.ts";
-import { activityOf } from "#contract/agent/standing.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import { applyEvent, emptyConversation } from "./conversation.ts";
 import type { CallItem, Conversation } from "./items.ts";
@@ -87,7 +87,7 @@ describe("a conversation", () => {
     const made = tell([end("m1", "")], written);
     expect(status(made)).toBe("running");
     const asked = tell([approval("a1", "c1")], made);
-    expect([status(asked), activityOf(asked), asked.approvals.length]).toEqual([
+    expect([status(asked), activityOf(asked.status), asked.approvals.length]).toEqual([
       ...["waiting", "waiting", 1],
     ]);
     const allowed = tell(
@@ -145,7 +145,8 @@ describe("a conversation", () => {
   test("a worker that dies leaves no call running, also of its sub-agents", () => {
     const subagent_id = "sub_1";
     const made = [start("m1"), call("c1"), end("m1", "")];
-    const working = tell([...made, ...made.map((body) => ({ ...body, subagent_id }))]);
+    const begun: Body = { type: "turn.started", turn_id: "t1" };
+    const working = tell([begun, ...made, ...made.map((body) => ({ ...body, subagent_id }))]);
     const exit = (exit_code: number) => {
       const state = { kind: "exited", exit_code, signal: null, reason: "exited" };
       // As much of the host's event as counts.
@@ -246,7 +247,7 @@ describe("a conversation", () => {
       { type: "turn.ended", reason: "interrupted" },
     ]);
     expect(findCall(state)?.status).toBe("stopped");
-    expect([state.approvals.length, activityOf(state)]).toEqual([0, "idle"]);
+    expect([state.approvals.length, activityOf(state.status)]).toEqual([0, "idle"]);
     expect(state.main.items.at(-1)).toMatchObject({ kind: "note", tone: "warn" });
   });
 

@@ -1,5 +1,5 @@
+import { emptyAgentStatus, reduceAgentStatus } from "#contract/agent/agent-status.ts";
 import type { AgentEventOf } from "#contract/agent/events.ts";
-import { applyStanding, emptyStanding } from "#contract/agent/standing.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import {
   applyUser,
@@ -13,9 +13,10 @@ import { applyCall, stopCalls } from "./calls.ts";
 import type { Bounds, Conversation } from "./items.ts";
 import { noticeOf } from "./notices.ts";
 import { applyQuestion } from "./questions.ts";
+import { applyFacts, noFacts } from "./session-facts.ts";
 import { applySubagent, meetSubagent } from "./subagents.ts";
 import { addNote, changeThread, emptyThread, keyAt, putItem, threadOf } from "./thread.ts";
-import { applyTurn, isCut, noTurn } from "./turn-outcome.ts";
+import { applyTurn, noTurn } from "./turn-outcome.ts";
 
 /** For a reader who scrolls back. */
 const WHOLE: Bounds = {
@@ -34,8 +35,9 @@ const RECENT: Bounds = {
 };
 
 export const emptyConversation: Conversation = {
-  ...emptyStanding,
+  ...noFacts,
   ...noTurn,
+  status: emptyAgentStatus,
   main: emptyThread,
   subagents: new Map(),
   total: 0,
@@ -57,10 +59,11 @@ export const recentConversation: Conversation = { ...emptyConversation, bounds: 
  * does not change keeps its identity. An event of an unknown type changes nothing.
  */
 export function applyEvent(state: Conversation, event: AnyEvent): Conversation {
-  const met = meet(state, event);
+  const status = reduceAgentStatus(state.status, event);
+  const met = meet(status === state.status ? state : { ...state, status }, event);
   const said = applyTalk(met, event);
   const told = said === met ? applySession(met, event) : said;
-  return applyTurn(applyStanding(told, event), event);
+  return applyTurn(applyFacts(told, event), event);
 }
 
 function meet(state: Conversation, event: AnyEvent): Conversation {
@@ -120,7 +123,7 @@ function applySession(state: Conversation, event: AnyEvent): Conversation {
     case "turn.ended":
       return event.subagent_id === undefined ? endTurn(state, event) : state;
     case "session.exited":
-      return isCut(event) ? stopAll(state) : state;
+      return state.status.is_cut ? stopAll(state) : state;
     default:
       return addNotice(state, event);
   }

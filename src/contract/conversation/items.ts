@@ -1,11 +1,12 @@
+import type { AgentStatus } from "#contract/agent/agent-status.ts";
 import type { ApprovalDecision, ElicitationAction } from "#contract/agent/events.ts";
 import type { Framing, MessagePart } from "#contract/agent/message.ts";
-import type { Standing } from "#contract/agent/standing.ts";
 import type {
   PendingApproval,
   PendingElicitation,
   PermissionsView,
 } from "#contract/agent/views.ts";
+import type { SessionFacts } from "./session-facts.ts";
 import type { TurnProgress } from "./turn-outcome.ts";
 
 interface Placed {
@@ -165,7 +166,8 @@ export interface Bounds {
 }
 
 /** An agent's session as its events describe it. */
-export interface Conversation extends Standing, TurnProgress {
+export interface Conversation extends SessionFacts, TurnProgress {
+  readonly status: AgentStatus;
   readonly main: Thread;
   readonly subagents: ReadonlyMap<string, Subagent>;
   /** How many messages the transcript has. */

@@ -1,8 +1,8 @@
 import type { AgentEventOf } from "#contract/agent/events.ts";
-import { approvalOf, elicitationOf } from "#contract/agent/standing.ts";
 import type { PendingApproval, PendingElicitation } from "#contract/agent/views.ts";
 import { changeCall, isUnderWay, runCall } from "./calls.ts";
 import type { Conversation } from "./items.ts";
+import { approvalOf, elicitationOf } from "./session-facts.ts";
 import { meetSubagent } from "./subagents.ts";
 import { changeThread, findItem, putItem, threadOf } from "./thread.ts";
 

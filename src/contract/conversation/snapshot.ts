@@ -1,5 +1,10 @@
+import {
+  type AgentStatus,
+  activityOf,
+  emptyAgentStatus,
+  reduceAgentStatus,
+} from "#contract/agent/agent-status.ts";
 import type { TranscriptMessage } from "#contract/agent/message.ts";
-import { activityOf, standingOf } from "#contract/agent/standing.ts";
 import type { AgentSnapshot, Transcript } from "#contract/agent/views.ts";
 import { openAnswer } from "./answers.ts";
 import { callOf, endOf, runNext } from "./calls.ts";
@@ -7,6 +12,7 @@ import { emptyConversation } from "./conversation.ts";
 import type { CallItem, Conversation, Item } from "./items.ts";
 import { shortAnswers } from "./notices.ts";
 import { addApproval, addQuestion, awaitApproval } from "./questions.ts";
+import { factsOf } from "./session-facts.ts";
 import { keepTail, REASONING_CHARS } from "./text.ts";
 import { putItem, weighAll } from "./thread.ts";
 
@@ -20,7 +26,8 @@ export function fromSnapshot(snapshot: AgentSnapshot, empty = emptyConversation)
   const items = itemsOf(transcript, omitted_messages, { isOver: snapshot.activity === "idle" });
   const said: Conversation = {
     ...empty,
-    ...standingOf(snapshot),
+    ...factsOf(snapshot),
+    status: statusOf(snapshot, at),
     permissions: snapshot.permissions,
     main: { items, weight: weighAll(items) },
     total: omitted_messages + transcript.length,
@@ -30,6 +37,23 @@ export function fromSnapshot(snapshot: AgentSnapshot, empty = emptyConversation)
   const open = openPartial(said, snapshot, at);
   const asking = approvals.reduce((state, asked) => addApproval(state, asked, at), open);
   return elicitations.reduce((state, asked) => addQuestion(state, asked, at), runCalls(asking));
+}
+
+/** An idle agent with waiting messages was stopped. */
+function statusOf(snapshot: AgentSnapshot, at: string): AgentStatus {
+  const { agent, model, turn_id, queue, usage, context_tokens, context_limit } = snapshot;
+  const status: AgentStatus = {
+    ...emptyAgentStatus,
+    ...{ agent, model, has_begun: true },
+    is_held: snapshot.activity === "idle" && queue.waiting.length > 0,
+    turn: turn_id === null ? null : { turn_id, started_at: at },
+    queue: queue.waiting.map(({ queue_id }) => queue_id),
+    usage: { ...usage, cost_is_partial: false, context_tokens, context_limit },
+  };
+  return [
+    ...snapshot.approvals.map((asked) => ({ ...asked, type: "approval.requested", at })),
+    ...snapshot.elicitations.map((asked) => ({ ...asked, type: "elicitation.requested", at })),
+  ].reduce(reduceAgentStatus, status);
 }
 
 function openPartial(
@@ -135,7 +159,7 @@ export function addEarlier(state: Conversation, page: Transcript): Conversation 
   const results = new Map(
     state.main.items.flatMap((item) => (item.kind === "call" ? [[item.key, item] as const] : [])),
   );
-  const earlier = itemsOf(messages, position, { isOver: activityOf(state) === "idle" }).map(
+  const earlier = itemsOf(messages, position, { isOver: activityOf(state.status) === "idle" }).map(
     (item) => {
       const later = item.kind === "call" ? results.get(item.key) : undefined;
       return item.kind === "call" && later !== undefined ? { ...later, ...inputOf(item) } : item;

@@ -7,7 +7,7 @@ import { QuestionForm } from "./question-form.tsx";
 /** What the agent waits for, right above the composer: it cannot be missed. */
 export function Pinned({ onAnswered }: { readonly onAnswered: () => void }) {
   const { session } = useAgent();
-  const isCut = useTalk((talk) => talk.isCut);
+  const isCut = useTalk((talk) => talk.status.is_cut);
   const approvals = useTalk((talk) => talk.approvals);
   const elicitations = useTalk((talk) => talk.elicitations);
   if (isCut || lifeOf(session) === "closed") return null;

@@ -1,5 +1,5 @@
 import { type ClipboardEvent, type KeyboardEvent, useId, useState } from "react";
-import { activityOf } from "#contract/agent/standing.ts";
+import { activityOf } from "#contract/agent/agent-status.ts";
 import { limits } from "#contract/limits.ts";
 import { useAgent, useTalk } from "#web/agent/agent-context.ts";
 import { Picture } from "#web/agent/talk/picture.tsx";
@@ -23,7 +23,7 @@ interface ComposerProps {
 /** Where one speaks to the agent: a message, or while it works something into its turn or behind it. */
 export function Composer({ onInterrupt, input }: ComposerProps) {
   const composing = useComposer();
-  const isRunning = useTalk((talk) => activityOf(talk) !== "idle");
+  const isRunning = useTalk((talk) => activityOf(talk.status) !== "idle");
   const way: Way = isRunning ? "steer" : "send";
   const { sending, text, images } = composing;
   // A button that was pressed is disabled while it sends, and would lose the focus to nothing.

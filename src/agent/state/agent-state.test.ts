@@ -6,7 +6,7 @@ import { AgentEvent, type AgentEventBody } from "#contract/agent/events.ts";
 import type { SessionEvent } from "#contract/events.ts";
 import { defined } from "#contract/values/defined.ts";
 import type { ModelMessage } from "#model/model.ts";
-import { AgentFold } from "./agent-fold.ts";
+import { AgentState } from "./agent-state.ts";
 
 const SESSION = "ses_0000000000000001";
 const AT = "2026-01-01T00:00:00.000Z";
@@ -66,7 +66,7 @@ const acts: fc.Arbitrary<Act[]> = fc.array(
 /** Writes a log as a worker does: it knows its own state by folding what it has written. */
 class Writer {
   readonly log: Line[] = [];
-  readonly fold = new AgentFold(SESSION);
+  readonly fold = new AgentState(SESSION);
   #next = 0;
 
   emit = (body: AgentEventBody): void => {
@@ -155,7 +155,7 @@ class Writer {
   }
 
   #little(kind: "ask" | "answered" | "elicit" | "end" | "error" | "subagent" | "stray"): void {
-    const [approval_id] = this.fold.approvals.keys();
+    const approval_id = this.fold.talk.approvals[0]?.approval_id;
     if (kind === "ask")
       this.emit({
         type: "approval.requested",
@@ -209,13 +209,13 @@ function write(all: readonly Act[]): Writer {
   return writer;
 }
 
-function foldOf(log: readonly Line[]): AgentFold {
-  const fold = new AgentFold(SESSION);
+function foldOf(log: readonly Line[]): AgentState {
+  const fold = new AgentState(SESSION);
   for (const event of log) fold.apply(event);
   return fold;
 }
 
-function messagesOf({ conversation }: AgentFold, most = 0): ModelMessage[] {
+function messagesOf({ conversation }: AgentState, most = 0): ModelMessage[] {
   return buildMessages({
     system: "",
     ...conversation.context,
@@ -279,7 +279,7 @@ describe("an agent session as its events tell it", () => {
         expect(fold.conversation.answer).toBeUndefined();
         expect(fold.snapshot(PLACE)).toMatchObject({
           // Waiting messages are taken up at once; a turn that a crash ended holds none back.
-          activity: fold.waitingMessages.length > 0 ? "running" : "idle",
+          activity: fold.talk.queue.length > 0 ? "running" : "idle",
           turn_id: null,
           approvals: [],
           elicitations: [],

@@ -1,31 +1,27 @@
-import { isSleeping } from "#contract/ended.ts";
+import type { AgentEventOf, QueuedMessage, TeamAgent } from "#contract/agent/events.ts";
+import type { Usage } from "#contract/agent/message.ts";
+import type { AgentSnapshot, PendingApproval, PendingElicitation } from "#contract/agent/views.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import { defined } from "#contract/values/defined.ts";
-import type { AgentEventOf, QueuedMessage, TeamAgent } from "./events.ts";
-import type { Usage } from "./message.ts";
-import type { AgentSnapshot, PendingApproval, PendingElicitation } from "./views.ts";
 
-/**
- * How an agent's session stands, for everybody who shows one: what is asked and what waits, who speaks by which model, and
- * what it has used. What was said and done is for each of them to show in their own way.
- */
-export interface Standing {
+/** The facts about a session beside what is said and done in it. */
+export interface SessionFacts {
+  /** Open questions. A worker that was cut leaves them to the next one, which ends them: `status.needs` has none then. */
   readonly approvals: readonly PendingApproval[];
   readonly elicitations: readonly PendingElicitation[];
   readonly queue: readonly QueuedMessage[];
   readonly agents: readonly TeamAgent[];
   readonly agent: string;
   readonly model: string;
+  /** The turn that has not ended; the next worker ends one that was cut. */
   readonly turn_id: string | undefined;
-  /** The worker ended in the middle of something. */
-  readonly isCut: boolean;
   readonly isCompacting: boolean;
   readonly usage: Usage;
   readonly context_tokens: number;
   readonly context_limit: number | null;
 }
 
-export const emptyStanding: Standing = {
+export const noFacts: SessionFacts = {
   approvals: [],
   elicitations: [],
   queue: [],
@@ -33,40 +29,30 @@ export const emptyStanding: Standing = {
   agent: "",
   model: "",
   turn_id: undefined,
-  isCut: false,
   isCompacting: false,
   usage: { input_tokens: 0, output_tokens: 0, cost: 0 },
   context_tokens: 0,
   context_limit: null,
 };
 
-export function standingOf(snapshot: AgentSnapshot): Standing {
+export function factsOf(snapshot: AgentSnapshot): SessionFacts {
   const { approvals, elicitations, agents, agent, model, usage } = snapshot;
   const { context_tokens, context_limit, turn_id, queue } = snapshot;
   return {
     ...{ approvals, elicitations, agents, agent, model, usage, context_tokens, context_limit },
-    ...{ isCut: false, isCompacting: false },
-    turn_id: turn_id ?? undefined,
-    queue: queue.waiting,
+    ...{ isCompacting: false, turn_id: turn_id ?? undefined, queue: queue.waiting },
   };
 }
 
-/** As the session's own state: what a cut worker had asked is asked no more. */
-export function activityOf(state: Standing): AgentSnapshot["activity"] {
-  if (state.isCut) return "idle";
-  if (state.approvals.length + state.elicitations.length > 0) return "waiting";
-  return state.turn_id === undefined ? "idle" : "running";
-}
-
-/** The same state where the event says nothing about it. */
-export function applyStanding<S extends Standing>(state: S, event: AnyEvent): S {
+/** The same state when the event does not change it. */
+export function applyFacts<S extends SessionFacts>(state: S, event: AnyEvent): S {
   const change = changeByQuestion(state, event) ?? changeBySession(state, event);
   return change === undefined ? state : { ...state, ...change };
 }
 
-type Change = Partial<Standing> | undefined;
+type Change = Partial<SessionFacts> | undefined;
 
-function changeByQuestion(state: Standing, event: AnyEvent): Change {
+function changeByQuestion(state: SessionFacts, event: AnyEvent): Change {
   const { approvals, elicitations } = state;
   switch (event.type) {
     case "approval.requested":
@@ -83,18 +69,18 @@ function changeByQuestion(state: Standing, event: AnyEvent): Change {
       if (event.subagent_id !== undefined) return undefined;
       return {
         ...dropQuestions(state, undefined),
-        ...{ turn_id: undefined, isCut: false, isCompacting: false },
+        ...{ turn_id: undefined, isCompacting: false },
       };
     default:
       return undefined;
   }
 }
 
-function changeBySession(state: Standing, event: AnyEvent): Change {
+function changeBySession(state: SessionFacts, event: AnyEvent): Change {
   if ("subagent_id" in event && event.subagent_id !== undefined) return changeByOther(event);
   switch (event.type) {
     case "turn.started":
-      return { turn_id: event.turn_id, isCut: false };
+      return { turn_id: event.turn_id };
     case "message.user":
       return { queue: state.queue.filter(({ queue_id }) => queue_id !== event.queue_id) };
     case "queue.changed":
@@ -103,7 +89,7 @@ function changeBySession(state: Standing, event: AnyEvent): Change {
       return { agents: event.agents, agent: state.agent || event.spec.agent };
     case "agent.info": {
       const { name: agent, model, context_limit } = event;
-      return { agent, model, context_limit, isCut: false };
+      return { agent, model, context_limit };
     }
     case "agent.switched":
       return { agent: event.to };
@@ -116,21 +102,15 @@ function changeBySession(state: Standing, event: AnyEvent): Change {
     case "compaction.ended":
       return { isCompacting: false };
     case "session.exited":
-      return changeByExit(event.state);
+      return { isCompacting: false };
     default:
       return undefined;
   }
 }
 
-/** What a sub-agent uses is the session's; all else of it is its own. */
+/** The tokens of a sub-agent are the session's. */
 function changeByOther(event: AnyEvent): Change {
   return event.type === "usage.updated" ? { usage: event.total } : undefined;
-}
-
-/** A worker that ends by itself was parked and comes back; any other end is a cut. */
-function changeByExit(end: Extract<AnyEvent, { type: "session.exited" }>["state"]): Change {
-  if (end.kind !== "exited" && end.kind !== "lost") return undefined;
-  return isSleeping({ state: end }) ? undefined : { isCut: true, isCompacting: false };
 }
 
 function changeQueue(
@@ -142,8 +122,8 @@ function changeQueue(
   return all.filter(({ queue_id }) => !removed.includes(queue_id));
 }
 
-/** Who has ended waits for no answer. */
-function dropQuestions({ approvals, elicitations }: Standing, subagentId: string | undefined) {
+/** An agent that has ended waits for no answer. */
+function dropQuestions({ approvals, elicitations }: SessionFacts, subagentId: string | undefined) {
   const isOther = (asked: { readonly subagent_id?: string | undefined }) =>
     asked.subagent_id !== subagentId;
   return { approvals: approvals.filter(isOther), elicitations: elicitations.filter(isOther) };
@@ -163,7 +143,7 @@ function withoutQuestion(
   return elicitations.filter((asked) => asked.elicitation_id !== elicitation_id);
 }
 
-/** As a snapshot says it. */
+/** The same as in a snapshot. */
 export function approvalOf(event: AgentEventOf<"approval.requested">): PendingApproval {
   const { approval_id, kind, tool, input, message } = event;
   return {

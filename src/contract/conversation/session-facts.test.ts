@@ -1,14 +1,19 @@
 import { expect, test } from "vitest";
+import { activityOf } from "#contract/agent/agent-status.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
-import { activityOf, applyStanding, emptyStanding, type Standing } from "./standing.ts";
+import { applyEvent, emptyConversation } from "./conversation.ts";
+import type { Conversation } from "./items.ts";
+import { noFacts } from "./session-facts.ts";
 
 const AT = "2026-01-01T00:00:00.000Z";
 /** What the events say of themselves; nothing else is looked at. */
-const apply = (events: readonly object[], from: Standing = emptyStanding): Standing =>
-  events.reduce<Standing>(
-    (state, event) => applyStanding(state, { at: AT, ...event } as AnyEvent),
+const apply = (events: readonly object[], from = emptyConversation): Conversation =>
+  events.reduce<Conversation>(
+    (state, event) => applyEvent(state, { at: AT, ...event } as AnyEvent),
     from,
   );
+const factsOf = (state: Conversation) =>
+  Object.fromEntries(Object.entries(state).filter(([name]) => name in noFacts));
 
 const begun = { type: "turn.started", turn_id: "t" };
 const asked = { type: "approval.requested", approval_id: "a", kind: "tool", message: "May I?" };
@@ -17,13 +22,14 @@ const helper = { subagent_id: "s" };
 
 test("a turn runs, waits while something is asked, and drops its questions at its end", () => {
   const waiting = apply([begun, asked, question]);
-  expect([begun, asked].map((_, at) => activityOf(apply([begun, asked].slice(0, at + 1))))).toEqual(
-    ["running", "waiting"],
-  );
-  expect(apply([{ type: "turn.ended", reason: "interrupted" }], waiting)).toEqual(emptyStanding);
+  expect(
+    [begun, asked].map((_, at) => activityOf(apply([begun, asked].slice(0, at + 1)).status)),
+  ).toEqual(["running", "waiting"]);
+  const ended = apply([{ type: "turn.ended", reason: "interrupted" }], waiting);
+  expect([factsOf(ended), activityOf(ended.status)]).toEqual([noFacts, "idle"]);
   const answered = { type: "elicitation.resolved", elicitation_id: "e", action: "accept" };
   const allowed = { type: "approval.resolved", approval_id: "a", decision: "approve" };
-  expect(activityOf(apply([answered, allowed], waiting))).toBe("running");
+  expect(activityOf(apply([answered, allowed], waiting).status)).toBe("running");
 });
 
 test("what is told again is there once", () => {
@@ -31,7 +37,7 @@ test("what is told again is there once", () => {
   const twice = apply([asked, asked, question, question, added, added]);
   const { approvals, elicitations, queue } = twice;
   expect([approvals.length, elicitations.length, queue.length]).toEqual([1, 1, 1]);
-  expect(apply([{ type: "message.user", queue_id: "q" }], twice).queue).toEqual([]);
+  expect(apply([{ type: "message.user", queue_id: "q", content: [] }], twice).queue).toEqual([]);
   expect(apply([{ type: "queue.changed", removed: ["q"] }], twice).queue).toEqual([]);
 });
 
@@ -45,23 +51,27 @@ test("of a sub-agent counts what it asks and uses, and nothing else", () => {
     { type: "turn.ended", reason: "done" },
   ].map((event) => ({ ...event, ...helper }));
   const before = apply([begun, asked]);
-  expect(apply(doings, before)).toEqual({ ...before, usage: total });
+  expect(factsOf(apply(doings, before))).toEqual({ ...factsOf(before), usage: total });
   const both = apply([{ ...question, ...helper }], before);
-  expect(apply([{ type: "subagent.ended", ...helper }], both)).toEqual(before);
+  expect(factsOf(apply([{ type: "subagent.ended", ...helper }], both))).toEqual(factsOf(before));
 });
 
 test("a worker that dies is a cut and asks nothing any more; one that is parked is none", () => {
   const state = apply([begun, asked, { type: "compaction.started" }]);
   const exit = (end: object) => ({ type: "session.exited", state: end });
   const lost = apply([exit({ kind: "lost", reason: "host_lost" })], state);
-  expect([lost.isCut, lost.isCompacting, activityOf(lost)]).toEqual([true, false, "idle"]);
+  expect([lost.status.is_cut, lost.isCompacting, activityOf(lost.status)]).toEqual([
+    true,
+    false,
+    "idle",
+  ]);
   const parked = apply([exit({ kind: "exited", reason: "exited", exit_code: 0 })], state);
-  expect(activityOf(parked)).toBe("waiting");
+  expect(activityOf(parked.status)).toBe("waiting");
   const back = { type: "agent.info", name: "root", model: "m", context_limit: null };
-  expect(activityOf(apply([back], lost))).toBe("waiting");
+  expect(activityOf(apply([back], lost).status)).toBe("idle");
 });
 
 test("an event that says nothing about it leaves the very same state", () => {
   const state = apply([begun]);
-  expect(apply([{ type: "warning", code: "x", message: "x" }], state)).toBe(state);
+  expect(apply([{ type: "hook.started", hook: "x", command: "x" }], state)).toBe(state);
 });
