@@ -1,5 +1,6 @@
 import { quoteIfNeeded } from "#base/shell-quote.ts";
 import type { TranscriptMessage } from "#contract/agent/message.ts";
+import { hasFailed } from "#contract/conversation/calls.ts";
 import type { Session } from "#contract/session.ts";
 import type { SessionState } from "#contract/session-state.ts";
 import { writeMessageText } from "./message-markdown.ts";
@@ -50,7 +51,7 @@ export function* writeTranscript(messages: Iterable<TranscriptMessage>): Generat
 
 function nameOf(message: TranscriptMessage): string {
   if (message.role === "assistant") return message.agent === "" ? "assistant" : message.agent;
-  if (message.role === "tool") return `${message.tool}${message.is_error ? ": failed" : ""}`;
+  if (message.role === "tool") return `${message.tool}${hasFailed(message) ? ": failed" : ""}`;
   if (message.role === "user" && message.origin !== "message") return `user: ${message.origin}`;
   return message.role === "error" ? `error: ${message.code}` : message.role;
 }

@@ -35,8 +35,10 @@ function drawItem(item: ChatItem, columns = 40): string {
   return renderToString(h(ItemView, { item, namesAgents: false }), { columns }).trimStart();
 }
 
+const working = { ...emptyChat.talk.status, turn: { turn_id: "t", started_at: AT } };
+
 function viewOf(talk: Partial<Conversation>, chat: Partial<ChatState> = {}): ChatView {
-  const shown = { ...emptyChat.talk, agent: "root", model: "p/m", turn_id: "t", ...talk };
+  const shown = { ...emptyChat.talk, agent: "root", model: "p/m", status: working, ...talk };
   const now = Date.parse(AT) + 2500;
   return {
     chat: { ...emptyChat, ...chat, talk: shown },
@@ -93,7 +95,7 @@ test("a call that runs shows how long, and the last that it said", () => {
   const lines = drawLive(saying([open]), { isUnfolded: true });
   expect(lines.slice(1)).toEqual(["    ok 1", "    ok 2", "    ok 3"]);
   // A turn that was cut does not go on.
-  expect(drawLive({ ...saying([open]), turn_id: undefined })).toEqual([]);
+  expect(drawLive({ ...saying([open]), status: emptyChat.talk.status })).toEqual([]);
 });
 
 test("a call that waits says for what, and has no time", () => {
@@ -162,7 +164,7 @@ test("the last line says what goes on, first of all", () => {
   expect(describeStatus(view)).toBe(
     "working, Esc interrupts | root | p/m | 25% of context | 1.2k in, 56 out | $0.0123",
   );
-  const unknown = viewOf({ usage: { ...usage, cost: null }, turn_id: undefined });
+  const unknown = viewOf({ usage: { ...usage, cost: null }, status: emptyChat.talk.status });
   expect(describeStatus({ ...unknown, asking: 1 })).toBe("sending | root | p/m | 1.2k in, 56 out");
   expect(describeStatus({ ...unknown, isViewer: true })).toMatch(/^ready \(watching\)/);
 });

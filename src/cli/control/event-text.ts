@@ -1,4 +1,5 @@
 import { printable } from "#cli/printable.ts";
+import { hasFailed } from "#contract/conversation/calls.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 
 const TEXT_CHARS = 400;
@@ -26,7 +27,7 @@ function sayMore(event: AnyEvent): string {
     case "tool.call.end":
       return `${event.tool} ${JSON.stringify(event.input)}`;
     case "tool.result":
-      return `${event.tool}${event.is_error ? " failed" : ""}: ${event.output}`;
+      return `${event.tool}${hasFailed(event) ? " failed" : ""}: ${event.output}`;
     case "approval.requested":
       return `${event.approval_id} ${event.message}`;
     case "elicitation.requested":

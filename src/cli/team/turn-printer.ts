@@ -1,5 +1,7 @@
 import { writeTo } from "#cli/output-writer.ts";
 import { printable } from "#cli/printable.ts";
+import { hasFailed } from "#contract/conversation/calls.ts";
+import { noticeOf } from "#contract/conversation/notices.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 
 /** Shows a turn while it runs. */
@@ -78,20 +80,18 @@ function describe(event: AnyEvent): string | undefined {
     case "tool.call.end":
       return `${whoOf(event)}${event.tool} ${cut(JSON.stringify(event.input), INPUT_CHARS)}`;
     case "tool.result":
-      return event.is_error
+      return hasFailed(event)
         ? `${whoOf(event)}${event.tool}: ${cut(event.output, RESULT_CHARS)}`
         : undefined;
-    case "agent.switched":
-      return `[${event.to} goes on]`;
     case "subagent.started":
       return `[${event.name} works on: ${cut(event.task, INPUT_CHARS)}]`;
-    case "model.fallback":
-      return `[${event.failed_model} failed, ${event.fallback_model} follows: ${cut(event.reason, RESULT_CHARS)}]`;
     case "compaction.ended":
       return `[the history was made shorter: ${event.outcome}]`;
+    case "agent.switched":
+    case "model.fallback":
     case "hook.blocked":
     case "warning":
-      return `[${event.message}]`;
+      return `[${cut(noticeOf(event)?.text ?? "", RESULT_CHARS)}]`;
     default:
       return undefined;
   }

@@ -44,14 +44,25 @@ function endCall(
 /** The tools whose result is made by `sayProcess`. */
 const PROCESS_TOOLS = ["execute", "process_output", "process_wait"];
 
+type Result = Pick<AgentEventOf<"tool.result">, "tool" | "output" | "is_error">;
+
+/** A command with an exit code other than 0 has failed, although its tool has not. */
+export function hasFailed({ tool, output, is_error }: Result): boolean {
+  return is_error || (findExitCode(tool, output) ?? 0) !== 0;
+}
+
+function findExitCode(tool: string, output: string): number | undefined {
+  return PROCESS_TOOLS.includes(tool) ? readExitCode(output) : undefined;
+}
+
 export function endOf(
-  { decision, tool }: Pick<CallItem, "decision" | "tool">,
-  result: Pick<AgentEventOf<"tool.result">, "at" | "output" | "is_error" | "images">,
+  { decision }: Pick<CallItem, "decision">,
+  result: Result & Pick<AgentEventOf<"tool.result">, "at" | "images">,
 ) {
-  const { output, is_error, images = [], at: ended_at } = result;
-  const exit_code = PROCESS_TOOLS.includes(tool) ? readExitCode(output) : undefined;
+  const { tool, output, images = [], at: ended_at } = result;
+  const exit_code = findExitCode(tool, output);
   const failed: CallStatus = decision === "reject" ? "rejected" : "failed";
-  const status: CallStatus = is_error || (exit_code ?? 0) !== 0 ? failed : "done";
+  const status: CallStatus = hasFailed(result) ? failed : "done";
   return { status, exit_code, images, ended_at, result: keepEnds(output, RESULT_CHARS) };
 }
 
