@@ -79,7 +79,7 @@ export function createHostAudit(
     removed: (session, reason) => {
       const at = new Date(clock.now()).toISOString();
       const { exited_at } = session;
-      const details = { ...(reason === undefined ? {} : { reason }), exited_at };
+      const details = { ...defined({ reason }), exited_at };
       write({ at, action: "session.removed", details }, session);
     },
   };

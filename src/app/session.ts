@@ -2,6 +2,7 @@ import { Fault } from "#contract/fault.ts";
 import type { AuditAction } from "#contract/operations/audit.ts";
 import type { OperationInput, Operations } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { Task } from "#contract/workspace.ts";
 import type { HostCreate, HostList } from "#host/socket/methods.ts";
 import type { SessionHost, SessionHosts } from "#session/session-host.ts";
@@ -77,10 +78,10 @@ function lifeOperations(deps: SessionDeps, caller: Caller) {
     },
     "session.close": async ({ session_id, reason, purge = false }) => {
       await visible(session_id);
-      const detail = reason === undefined ? {} : { detail: reason };
+      const detail = defined({ detail: reason });
       const request = { session_id, purge, ...detail };
       const session = await hosts.of(session_id).call("session.close", request);
-      record("session.closed", session, { purge, ...(reason === undefined ? {} : { reason }) });
+      record("session.closed", session, { purge, ...defined({ reason }) });
       return session;
     },
   } satisfies Partial<SessionOperations>;
@@ -179,7 +180,7 @@ function scopeOf(
     task_id,
   }: { readonly workspace_id?: string | undefined; readonly task_id?: string | undefined },
 ): Pick<HostList, "labels" | "any_label"> {
-  const labels = task_id === undefined ? {} : { task_id };
+  const labels = defined({ task_id });
   if (workspace_id !== undefined)
     return { labels: { ...labels, workspace_id: chooseWorkspace(caller, workspace_id) } };
   if (caller.workspaces === "*") return { labels };
@@ -210,13 +211,12 @@ export function describeNew(
     idle_timeout_ms ?? (task !== undefined && rest.kind === "terminal" ? taskIdleMs : undefined);
   return {
     ...rest,
-    ...(idle === undefined ? {} : { idle_timeout_ms: idle }),
-    ...(shell === undefined ? {} : { shell }),
+    ...defined({ idle_timeout_ms: idle, shell }),
     work_dir: work_dir ?? task?.work_dir ?? caller.where.work_dir,
     env: { ...caller.where.env, ...env },
     umask: caller.where.umask,
     open_files: caller.where.open_files,
-    labels: withoutUndefined({
+    labels: defined({
       workspace_id: workspace,
       task_id,
       issue_id: task?.issue_id ?? undefined,
@@ -251,12 +251,4 @@ export function refuseOurNames(env: Readonly<Record<string, string>>): void {
   throw new Fault("invalid_request", `env: ${name} is set by Reins itself, as every REINS_ name`, {
     details: { field: "env" },
   });
-}
-
-function withoutUndefined(
-  labels: Readonly<Record<string, string | undefined>>,
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(labels).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
 }

@@ -1,5 +1,6 @@
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
+import { BoundedMap } from "#contract/values/bounded-map.ts";
 import type { SessionHandle, SessionHost, SessionHosts } from "#session/session-host.ts";
 import { maySee, type Who } from "./caller.ts";
 
@@ -34,14 +35,14 @@ const NOWHERE = "ses_0000000000000000";
 /** The most for each host; beyond it the oldest are asked for once more. */
 const FOREIGN_KEPT = 1000;
 /** The workspaces of sessions that were refused; a session never moves to another. */
-const foreign = new WeakMap<SessionHost, Map<string, string>>();
+const foreign = new WeakMap<SessionHost, BoundedMap<string, string>>();
 
 /**
  * A host finds a session faster than it finds that there is none. So for one that is known to be foreign it is asked for
  * one that does not exist, and both refusals take the same way at the same cost.
  */
 async function askFor(host: SessionHost, caller: Who, sessionId: string): Promise<Session> {
-  const known = foreign.get(host) ?? new Map<string, string>();
+  const known = foreign.get(host) ?? new BoundedMap<string, string>(FOREIGN_KEPT);
   foreign.set(host, known);
   const workspace = known.get(sessionId);
   const isForeign = workspace !== undefined && !maySee(caller, workspace);
@@ -49,8 +50,6 @@ async function askFor(host: SessionHost, caller: Who, sessionId: string): Promis
     .call("session.get", { session_id: isForeign ? NOWHERE : sessionId })
     .catch(asOurs(sessionId));
   if (maySee(caller, session.workspace_id)) return session;
-  const oldest = known.keys().next();
-  if (known.size >= FOREIGN_KEPT && oldest.done !== true) known.delete(oldest.value);
   known.set(sessionId, session.workspace_id);
   throw sessionNotFound(sessionId);
 }

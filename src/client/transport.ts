@@ -3,6 +3,7 @@ import { noAnswer, readRefusal } from "#client/transport/refusal.ts";
 import { routes } from "#client/transport/routes.ts";
 import { Fault } from "#contract/fault.ts";
 import type { OperationName } from "#contract/operations.ts";
+import { defined } from "#contract/values/defined.ts";
 
 /** How a server closes a socket whose token has ended. */
 const UNAUTHENTICATED_CLOSE = 4401;
@@ -86,8 +87,7 @@ export function createTransport(options: ClientOptions): Transport {
         },
         redirect: "manual",
         credentials: page ? "same-origin" : "omit",
-        ...(body === undefined ? {} : { body }),
-        ...(signal === undefined ? {} : { signal }),
+        ...defined({ body, signal }),
       }).catch((error: unknown) => {
         signal?.throwIfAborted();
         throw noAnswer(url, error);

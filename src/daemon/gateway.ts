@@ -10,6 +10,7 @@ import { type Logger, openFileLogger } from "#base/logger.ts";
 import { findOwnPackage } from "#base/own-package.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
+import { defined } from "#contract/values/defined.ts";
 import { type DataDir, openDataDir } from "#host/data-dir.ts";
 import type { HostClient } from "#host/socket/client.ts";
 import { findHost, openHost, type StartOptions } from "#host/socket/start-host.ts";
@@ -100,7 +101,7 @@ export async function openGatewayDaemon(options: GatewayOptions): Promise<Gatewa
       page: pageFolder === undefined ? undefined : createPage(pageFolder),
       publicUrl: config.public_url,
       tls,
-      ...(patience === undefined ? {} : { patience }),
+      ...defined({ patience }),
     }),
   );
   const pageUrl = config.public_url ?? describeHere(server.url);

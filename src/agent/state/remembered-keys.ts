@@ -1,10 +1,10 @@
+import { BoundedMap } from "#contract/values/bounded-map.ts";
 /** The last keys under which something was taken in, and the turn that it started; the oldest are forgotten. */
 export class RememberedKeys {
-  readonly #keys = new Map<string, string | undefined>();
-  readonly #limit: number;
+  readonly #keys: BoundedMap<string, string | undefined>;
 
   constructor(limit: number) {
-    this.#limit = limit;
+    this.#keys = new BoundedMap(limit);
   }
 
   has(key: string): boolean {
@@ -17,10 +17,6 @@ export class RememberedKeys {
 
   add(key: string | undefined, turnId: string | undefined): void {
     if (key === undefined) return;
-    this.#keys.delete(key);
     this.#keys.set(key, turnId);
-    if (this.#keys.size <= this.#limit) return;
-    const [oldest] = this.#keys.keys();
-    if (oldest !== undefined) this.#keys.delete(oldest);
   }
 }

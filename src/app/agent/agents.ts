@@ -10,6 +10,7 @@ import {
   workerInputs,
 } from "#contract/operations/worker-requests.ts";
 import type { Session } from "#contract/session.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { SessionHosts } from "#session/session-host.ts";
 import { AgentViews } from "./agent-views.ts";
 import type { LaunchDeps } from "./launch.ts";
@@ -78,11 +79,5 @@ export async function interruptAgent(
 /** A request that is sent twice must be applied once. */
 function withKey<T extends WorkerRequestType>(type: T, input: WorkerInput<T>): WorkerInput<T> {
   if (!Object.hasOwn(workerInputs[type].shape, "idempotency_key")) return input;
-  return { idempotency_key: randomId("key"), ...withoutUndefined(input) };
-}
-
-function withoutUndefined<T extends object>(value: T): T {
-  const said = Object.entries(value).filter(([, field]) => field !== undefined);
-  // The same fields, but those that say nothing.
-  return Object.fromEntries(said) as T;
+  return { idempotency_key: randomId("key"), ...defined(input) };
 }

@@ -4,6 +4,7 @@ import { isLive } from "#contract/ended.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { SessionHandle } from "#session/session-host.ts";
 import type { AgentViews } from "./agent-views.ts";
 import { type Launch, type LaunchDeps, planLaunch } from "./launch.ts";
@@ -82,7 +83,7 @@ export class AgentLives {
         continue;
       }
       const { launch, unsaid } = await this.#plan(handle, asker);
-      const more = unsaid === undefined ? {} : { spec: unsaid };
+      const more = defined({ spec: unsaid });
       await this.#init(sessionId, { keys: { ...launch.keys }, ...more });
       return;
     }

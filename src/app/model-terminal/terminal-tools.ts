@@ -9,6 +9,7 @@ import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { TerminalView } from "#contract/tools/terminal-tools.ts";
 import type { ToolInput, Tools } from "#contract/tools/tools.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { HostCreate } from "#host/socket/methods.ts";
 import type { Screens } from "#screen/screens.ts";
 import type { SessionHandle, SessionHosts } from "#session/session-host.ts";
@@ -121,7 +122,7 @@ async function start(
   const request: HostCreate = {
     kind: "terminal",
     command: input.command,
-    ...(shell === undefined ? {} : { shell }),
+    ...defined({ shell }),
     work_dir,
     env: { ...caller.where.env, ...input.env },
     umask: caller.where.umask,
@@ -132,8 +133,7 @@ async function start(
     parent_session_id: caller.parent_session_id,
     labels: {
       workspace_id,
-      ...(caller.user_id === undefined ? {} : { user_id: caller.user_id }),
-      ...(owner === undefined ? {} : { owner }),
+      ...defined({ user_id: caller.user_id, owner }),
       process: "terminal",
       agent: "1",
     },

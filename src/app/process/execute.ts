@@ -8,6 +8,7 @@ import type { Session } from "#contract/session.ts";
 import { describeDuration } from "#contract/tools/parse-duration.ts";
 import type { ProcessResult } from "#contract/tools/process.ts";
 import type { ToolInput, ToolOptions } from "#contract/tools/tools.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { HostCreate } from "#host/socket/methods.ts";
 import { type CommandPlan, planCommand } from "./background.ts";
 import { dumpsFile } from "./file-dump.ts";
@@ -181,16 +182,14 @@ function describeProcess(
     merged: !tty && deps.keepsApart !== true,
     // Somebody waits for it; what was meant to go on is worth a cgroup.
     brief: !isBackground,
-    ...(label === undefined ? {} : { title: label }),
+    ...defined({ title: label }),
     parent_session_id: caller.parent_session_id,
-    ...(lifetime === undefined ? {} : { lifetime_ms: lifetime }),
+    ...defined({ lifetime_ms: lifetime }),
     labels: {
       workspace_id,
       [PROCESS_LABEL]: isBackground ? "background" : "foreground",
       agent: "1",
-      ...(caller.user_id === undefined ? {} : { user_id: caller.user_id }),
-      ...(owner === undefined ? {} : { owner }),
-      ...(idempotency_key === undefined ? {} : { idempotency_key }),
+      ...defined({ user_id: caller.user_id, owner, idempotency_key }),
     },
   };
 }

@@ -4,6 +4,7 @@ import { isLive } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { ShellRow } from "#store/shells.ts";
 import { describeRun, findRunId } from "./bash-driver.ts";
 import { busy, endStaleClaim, markStarting, runLabels, type ShellDeps } from "./claim.ts";
@@ -85,10 +86,10 @@ async function createSession(
       env,
       open_files: caller.where.open_files,
       stdin: request.stdin ?? true,
-      ...(request.timeout_ms === undefined ? {} : { lifetime_ms: request.timeout_ms }),
+      ...defined({ lifetime_ms: request.timeout_ms }),
       labels: {
         ...runLabels(row, runId),
-        ...(caller.user_id === undefined ? {} : { user_id: caller.user_id }),
+        ...defined({ user_id: caller.user_id }),
       },
     });
   } catch (error) {

@@ -6,6 +6,7 @@ import type { Transport } from "#client/transport.ts";
 import { asFault, Fault, fromFaultBody } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import { BINARY_V1, BINARY_V2 } from "#contract/terminal/input-frame.ts";
+import { defined } from "#contract/values/defined.ts";
 import { Claim } from "./claim.ts";
 import { Cursor } from "./cursor.ts";
 import {
@@ -167,7 +168,7 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
 
   /** Ends the session itself. */
   close(reason?: string): Promise<void> {
-    const why = reason === undefined ? {} : { reason };
+    const why = defined({ reason });
     return this.#ask({ type: "close", id: createId(), ...why });
   }
 

@@ -117,7 +117,7 @@ test("a request whose answer does not come fails alone, and names the process of
   await expect(client.call("session.list", {})).rejects.toMatchObject({
     code: "host_unavailable",
     message: expect.stringMatching(/^the host( \(process \d+\))? does not answer\./),
-    details: { errno: "ETIMEDOUT", ...(pid === undefined ? {} : { pid }) },
+    details: { errno: "ETIMEDOUT", ...defined({ pid }) },
   });
   expect(await client.call("host.health", {})).toEqual({ pid: 1 });
 });

@@ -1,4 +1,5 @@
 import type { RemovalReason } from "#contract/session-state.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { HandedConnection } from "#host/session/hand-over.ts";
 import type { HostSession } from "#host/session/host-session.ts";
 import type { Printed } from "#host/session/session-logs.ts";
@@ -190,7 +191,7 @@ export class Notifier implements Disposable {
         push: "list",
         session_id,
         session: this.#deps.sessions.find(session_id)?.view() ?? null,
-        ...(reason === undefined ? {} : { reason }),
+        ...defined({ reason }),
       });
     }
     this.#changed.clear();

@@ -3,6 +3,7 @@ import { unfinishedBytes } from "#base/utf8.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Document } from "#contract/operations.ts";
 import { Environment, type Session } from "#contract/session.ts";
+import { defined } from "#contract/values/defined.ts";
 import {
   Command,
   Directory,
@@ -53,8 +54,7 @@ export async function runCommand(
     kind: "command",
     command: input.command,
     ...(cwd === undefined ? {} : { work_dir: getDir(gateway.where, cwd) }),
-    ...(timeout === undefined ? {} : { lifetime_ms: timeout }),
-    ...(envs === undefined ? {} : { env: envs }),
+    ...defined({ lifetime_ms: timeout, env: envs }),
   });
   if (input.background === true) return describeStart(context, session_id);
   const followed = followCommand(gateway.hosts, { session_id, clock, signal });

@@ -5,6 +5,7 @@ import { isLive } from "#contract/ended.ts";
 import { asFault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import type { Shell } from "#contract/shell.ts";
+import { defined } from "#contract/values/defined.ts";
 
 /**
  * The interactive shell of an execd session: a session of ours, found by a label that names the shell it belongs to.
@@ -97,7 +98,7 @@ async function createInteractive(
       [INTERACTIVE_LABEL]: shell_id,
       // Without an owner: whoever attaches first, it is the same one for all.
       idempotency_key: shell_id,
-      ...(user_id === undefined ? {} : { user_id }),
+      ...defined({ user_id }),
     },
   });
 }
