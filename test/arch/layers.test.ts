@@ -67,7 +67,7 @@ const testPackages = [
 ];
 
 /** Layers whose folders still import each other in circles. The list only shrinks. */
-const CIRCULAR: readonly string[] = ["app", "cli", "contract", "web"];
+const CIRCULAR: readonly string[] = ["app", "cli"];
 
 const sources = listFiles("src/**/*.ts");
 const page = listFiles("web/**/*.{ts,tsx}");

@@ -2,7 +2,7 @@ import { lazy } from "react";
 import { WithSession } from "#web/app/with-session.tsx";
 
 const AgentView = lazy(async () => {
-  const module = await import("#web/agent/agent-view.tsx");
+  const module = await import("#web/agent/view/agent-view.tsx");
   return { default: module.AgentView };
 });
 const TerminalView = lazy(async () => {

@@ -2,9 +2,9 @@ import { useCallback, useState } from "react";
 import type { Framing, MessagePart } from "#contract/agent/message.ts";
 import { limits } from "#contract/limits.ts";
 import { useAgent } from "#web/agent/agent-context.ts";
+import { findDraft, keepDraft } from "#web/agent/drafts.ts";
 import { type Action, useAction } from "#web/agent/use-action.ts";
 import { useApp } from "#web/app/context.ts";
-import { findDraft, keepDraft } from "./drafts.ts";
 import { fitTogether, IMAGES_MOST, type ImagePart, readImage } from "./images.ts";
 
 export type Way = "send" | "steer" | "followup";

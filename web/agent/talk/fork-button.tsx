@@ -1,5 +1,5 @@
 import { useAgent } from "#web/agent/agent-context.ts";
-import { keepDraft } from "#web/agent/compose/drafts.ts";
+import { keepDraft } from "#web/agent/drafts.ts";
 import { useAction } from "#web/agent/use-action.ts";
 import { useApp } from "#web/app/context.ts";
 import { navigate } from "#web/app/router.ts";

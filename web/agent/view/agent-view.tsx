@@ -1,22 +1,28 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { activityOf } from "#contract/agent/agent-status.ts";
 import type { Session } from "#contract/session.ts";
+import {
+  AgentContext,
+  type AgentPlace,
+  useAgent,
+  useShown,
+  useTalk,
+} from "#web/agent/agent-context.ts";
+import { AgentSession } from "#web/agent/agent-session.ts";
+import { Pinned } from "#web/agent/ask/pinned.tsx";
+import { AgentBar } from "#web/agent/bar/agent-bar.tsx";
+import { ChildrenStrip } from "#web/agent/bar/children-strip.tsx";
+import { Composer, Mute } from "#web/agent/compose/composer.tsx";
+import { lifeOf } from "#web/agent/life.ts";
+import { sayRefusal } from "#web/agent/use-action.ts";
 import { type Command, useCommands } from "#web/app/commands.ts";
 import { mayDo, useApp } from "#web/app/context.ts";
 import { useStore } from "#web/live/store.ts";
 import { SessionHeader } from "#web/sessions/header/session-header.tsx";
 import { moveFocus, offerFocus } from "#web/ui/focus.ts";
 import { Empty, Loading, Notice } from "#web/ui/notice.tsx";
-import { AgentContext, type AgentPlace, useAgent, useShown, useTalk } from "./agent-context.ts";
-import { AgentSession } from "./agent-session.ts";
 import css from "./agent-view.module.css";
-import { Pinned } from "./ask/pinned.tsx";
-import { AgentBar } from "./bar/agent-bar.tsx";
-import { ChildrenStrip } from "./bar/children-strip.tsx";
-import { Composer, Mute } from "./compose/composer.tsx";
-import { lifeOf } from "./life.ts";
 import { TalkPane } from "./talk-pane.tsx";
-import { sayRefusal } from "./use-action.ts";
 
 /** An agent's session: what is said and done in it, and a place to speak. */
 export function AgentView({ session }: { readonly session: Session }) {

@@ -1,15 +1,15 @@
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import { activityOf } from "#contract/agent/agent-status.ts";
 import { earlierPage } from "#contract/conversation/snapshot.ts";
+import { useAgent, useShown, useTalk } from "#web/agent/agent-context.ts";
+import { useNewCount, useStickToEnd } from "#web/agent/scroll.ts";
+import { ItemList } from "#web/agent/talk/item-list.tsx";
+import { useAction } from "#web/agent/use-action.ts";
 import { useStore } from "#web/live/store.ts";
 import { Button } from "#web/ui/button.tsx";
 import { Notice } from "#web/ui/notice.tsx";
 import { Isolated } from "#web/ui/revealed.tsx";
-import { useAgent, useShown, useTalk } from "./agent-context.ts";
 import css from "./agent-view.module.css";
-import { useNewCount, useStickToEnd } from "./scroll.ts";
-import { ItemList } from "./talk/item-list.tsx";
-import { useAction } from "./use-action.ts";
 
 /** The conversation. */
 export function TalkPane({ onInterrupt }: { readonly onInterrupt: () => void }) {
