@@ -98,7 +98,7 @@ export function openGateway(deps: GatewayDeps): Gateway {
   const board = createBoard(deps, removedWorkspaces);
   const isFollowed = () => board.changes.size > OWN_LISTENERS || tended.hasRunning();
   for (const host of hosts.all()) owned.use(board.follow(host, isFollowed));
-  const screens = owned.use(openScreens({ sessionsFolder: deps.sessionsFolder, hosts, clock }));
+  const screens = owned.use(openScreens({ hosts, clock }));
   const patterns = owned.use(openPatterns());
   const audit = createAudit(store, clock, log);
   const agents = createAgents(deps);

@@ -59,7 +59,7 @@ export function openLocalPlace(options: LocalPlaceOptions): LocalPlace {
       },
     }),
   );
-  const screens = stack.use(openScreens({ sessionsFolder: dir.sessions, hosts, clock }));
+  const screens = stack.use(openScreens({ hosts, clock }));
   const patterns = stack.use(openPatterns());
   const agents = createAgents({
     ...{ hosts, command, clock, dataDir: dir.path, keyEnv: env },

@@ -34,7 +34,7 @@ export function openToolDeps(options: ToolDepsOptions, stack: AsyncDisposableSta
   );
   return {
     hosts,
-    screens: stack.use(openScreens({ sessionsFolder: dir.sessions, hosts, clock })),
+    screens: stack.use(openScreens({ hosts, clock })),
     patterns: stack.use(openPatterns()),
     clock,
     places: localPlaces,

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { type Clock, systemClock } from "#base/clock.ts";
 import { locateWorkerFile } from "#base/worker-file.ts";
 import { Fault } from "#contract/fault.ts";
@@ -17,7 +16,6 @@ export interface Screens extends AsyncDisposable {
 
 export interface ScreensOptions {
   readonly hosts: SessionHosts;
-  readonly sessionsFolder: string;
   readonly clock?: Clock;
   /** How much a session that was asked for may print before it is drawn without being asked. */
   readonly warmStepBytes?: number;
@@ -29,7 +27,7 @@ const PIPE_SIZE = { cols: 80, rows: 24 };
 export function openScreens(options: ScreensOptions): Screens {
   const drawing = new DrawingProcess(locateWorkerFile(import.meta.url, "screen-worker"));
   const describe = (handle: SessionHandle, what: Pick<ScreenRequest, "format" | "at">) =>
-    describeRequest(options.sessionsFolder, handle, what);
+    describeRequest(handle, what);
   const warm = new WarmSessions({
     hosts: options.hosts,
     clock: options.clock ?? systemClock,
@@ -60,7 +58,6 @@ export function openScreens(options: ScreensOptions): Screens {
 }
 
 function describeRequest(
-  sessionsFolder: string,
   handle: SessionHandle,
   { format, at }: Pick<ScreenRequest, "format" | "at">,
 ): ScreenRequest {
@@ -69,7 +66,7 @@ function describeRequest(
     throw new Fault("unsupported", "an agent has no screen; follow its events instead");
   return {
     session_id,
-    folder: join(sessionsFolder, session_id),
+    folder: handle.folder,
     format,
     at,
     // A host that has gone tells nothing more; the files may hold more than it told.

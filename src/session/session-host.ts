@@ -97,6 +97,8 @@ export interface SessionHandle extends SessionView, Disposable {
   readonly output: LogReader;
   readonly events: LogReader;
   readonly sizes: ResizeTrack;
+  /** Where its files are on the machine of its host, for a process there that draws its screen. */
+  readonly folder: string;
   /** Resolves at the next change, when the handle closes, or when the signal aborts. */
   changed(options?: Waiting): Promise<void>;
   /** Resolves when `check` holds, when the handle closes, or when the signal aborts. */

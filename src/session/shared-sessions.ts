@@ -28,6 +28,7 @@ export interface Parts {
   readonly output: LogReader;
   readonly events: LogReader;
   readonly sizes: ResizeTrack;
+  readonly folder: string;
 }
 
 interface Entry {
@@ -159,7 +160,7 @@ async function rewatch(client: HostClient, sessionId: string, watch: Watch): Pro
 function openParts(watch: Watch, folder: string): Parts {
   const events = openLogFiles(join(folder, "events"));
   return {
-    watch,
+    ...{ watch, folder },
     output: openLogFiles(join(folder, "output")),
     events,
     sizes: new ResizeTrack(watch.session.mode === "pty" ? events : undefined),

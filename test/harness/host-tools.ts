@@ -23,7 +23,7 @@ export async function openHostTools(): Promise<HostTools> {
   const deps = {
     hosts,
     places: anyPlaces,
-    screens: stack.use(openScreens({ hosts, sessionsFolder: host.sessions })),
+    screens: stack.use(openScreens({ hosts })),
     patterns: stack.use(openPatterns()),
     clock: systemClock,
     requireWorkdir: false,

@@ -37,7 +37,7 @@ export async function openModelTerminals(): Promise<ModelTerminals> {
   const workDir = stack.use(openTempDir()).path;
   const host = stack.use(await openTestHost());
   const hosts = createLocalHosts(host.client, host.sessions);
-  const screens = stack.use(openScreens({ hosts, sessionsFolder: host.sessions }));
+  const screens = stack.use(openScreens({ hosts }));
   const patterns = stack.use(openPatterns());
   const told: AuditedAction[] = [];
   const audit = { record: (done: AuditedAction) => void told.push(done) };

@@ -34,7 +34,7 @@ export async function openScreenSetting(options: { readonly warmStepBytes?: numb
 
 export function openScreensOf(host: TestHost, options: { readonly warmStepBytes?: number } = {}) {
   const hosts = createLocalHosts(host.client, host.sessions);
-  const screens = openScreens({ hosts, sessionsFolder: host.sessions, ...options });
+  const screens = openScreens({ hosts, ...options });
   const operations = createScreenOperations({ hosts, screens }, createTestCaller());
   return {
     hosts,

@@ -1,8 +1,7 @@
 import { defined } from "#contract/values/defined.ts";
 import { lines } from "#log/lines.ts";
-import type { LogFiles } from "#log/log-files.ts";
 import { readRange } from "#log/read-range.ts";
-import type { SessionHandle } from "#session/session-host.ts";
+import type { LogReader, SessionHandle } from "#session/session-host.ts";
 
 const CHUNK_BYTES = 64 * 1024;
 
@@ -17,7 +16,7 @@ export interface EventLine {
 
 /** The whole lines in `[from, to)`; one whose end is not there yet is left for the next time. */
 export async function* readEventLines(
-  events: LogFiles,
+  events: LogReader,
   from: number,
   to: number,
 ): AsyncGenerator<EventLine, void, void> {

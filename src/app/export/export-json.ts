@@ -4,15 +4,15 @@ import type { TranscriptMessage } from "#contract/agent/message.ts";
 import { channelName } from "#contract/channels.ts";
 import type { Session } from "#contract/session.ts";
 import type { LogLine } from "#log/lines.ts";
-import type { LogFiles } from "#log/log-files.ts";
 import { endOf, type LogChunk } from "#log/log-source.ts";
+import type { LogReader } from "#session/session-host.ts";
 
 export interface JsonSource {
   readonly session: Session;
   /** Of an agent: what was said and done. */
   readonly transcript: readonly TranscriptMessage[] | undefined;
   readonly events: AsyncIterable<LogLine>;
-  readonly output: LogFiles;
+  readonly output: LogReader;
   /** Of the output. */
   readonly to: number;
 }
@@ -72,7 +72,7 @@ async function* writeEvents(events: AsyncIterable<LogLine>): AsyncGenerator<stri
 }
 
 /** In chunks that end with a character, where there is one. */
-function* readCharacters(log: LogFiles, to: number): Generator<LogChunk> {
+function* readCharacters(log: LogReader, to: number): Generator<LogChunk> {
   for (let next = 0; next < to; ) {
     const chunk = log.read(next, { limit: CHUNK_BYTES, tail: to });
     if (chunk === undefined) return;

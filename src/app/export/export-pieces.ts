@@ -1,7 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { channels } from "#contract/channels.ts";
-import type { LogFiles, LogRecord } from "#log/log-files.ts";
+import type { LogRecord } from "#log/log-files.ts";
 import { endOf } from "#log/log-source.ts";
+import type { LogReader } from "#session/session-host.ts";
 
 /** The output in order, cut where its time, its channel or the size of the terminal changes. */
 export type Piece =
@@ -20,7 +21,7 @@ const CHUNK_BYTES = 64 * 1024;
 const TURN_BYTES = 256 * 1024;
 
 /** Up to `to`, which was the tail once. Reads as it is asked and holds one chunk. */
-export async function* readPieces(log: LogFiles, to: number): AsyncGenerator<Piece, void, void> {
+export async function* readPieces(log: LogReader, to: number): AsyncGenerator<Piece, void, void> {
   const marks = log.records(0, to)[Symbol.iterator]();
   const cutter = new Cutter(marks);
   try {

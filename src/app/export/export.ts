@@ -7,10 +7,9 @@ import { AnyEvent } from "#contract/operations/agent.ts";
 import type { OperationInput, Operations } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
 import { type LogLine, lines } from "#log/lines.ts";
-import type { LogFiles } from "#log/log-files.ts";
 import { readRange } from "#log/read-range.ts";
 import { findFirstSize } from "#screen/first-size.ts";
-import type { SessionHandle, SessionHosts } from "#session/session-host.ts";
+import type { LogReader, SessionHandle, SessionHosts } from "#session/session-host.ts";
 import { writeAsciicast } from "./export-asciicast.ts";
 import { writeJson } from "./export-json.ts";
 import { writeFacts, writeFenced, writeTranscript } from "./export-markdown.ts";
@@ -135,7 +134,7 @@ async function* markdown(
 
 /** By the same fold that the agent itself goes on from. What an event ends is in it, so the pieces are not read. */
 async function readTranscript(
-  events: LogFiles,
+  events: LogReader,
   { session_id, title }: Session,
   to: number,
 ): Promise<readonly TranscriptMessage[]> {
@@ -148,6 +147,6 @@ async function readTranscript(
   return fold.transcript({ title, from: 0, limit: Number.MAX_SAFE_INTEGER }).messages;
 }
 
-function readEvents(events: LogFiles, to: number): AsyncIterable<LogLine> {
+function readEvents(events: LogReader, to: number): AsyncIterable<LogLine> {
   return lines(readRange(events, 0, { to, limit: CHUNK_BYTES }));
 }

@@ -2,7 +2,7 @@ import { readEventLines } from "#app/agent/event-lines.ts";
 import { OpenQuestions } from "#app/live/open-questions.ts";
 import type { Glance } from "#contract/operations/session.ts";
 import { findLastLine, toPlainLine } from "#contract/text/plain-line.ts";
-import type { LogFiles } from "#log/log-files.ts";
+import type { LogReader } from "#session/session-host.ts";
 
 /** From the end of the events; the second is for an end that is one large event, such as a tool's long answer. */
 const WINDOWS_BYTES = [16 * 1024, 128 * 1024];
@@ -14,7 +14,7 @@ export interface AgentEnd extends Pick<Glance, "line" | "agent" | "model"> {
 }
 
 /** What an agent said or did last, as the end of its log tells. */
-export async function readAgentEnd(events: LogFiles, tail: number): Promise<AgentEnd> {
+export async function readAgentEnd(events: LogReader, tail: number): Promise<AgentEnd> {
   let end = new EndOfEvents();
   for (const bytes of WINDOWS_BYTES) {
     end = new EndOfEvents();

@@ -1,6 +1,6 @@
 import { toPlainText } from "#app/process/view-text.ts";
 import { findLastLine } from "#contract/text/plain-line.ts";
-import type { LogFiles } from "#log/log-files.ts";
+import type { LogReader } from "#session/session-host.ts";
 
 /** From the end of the output; a line that begins before it is shown by its rest. */
 const WINDOW_BYTES = 4 * 1024;
@@ -14,13 +14,13 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** The last line that a terminal or a command has printed. No screen is drawn for it. */
-export function readOutputLine(output: LogFiles, tail: number): string {
+export function readOutputLine(output: LogReader, tail: number): string {
   const bytes = readEnd(output, tail);
   const text = decoder.decode(bytes).replace(MOVES, "\n");
   return findLastLine(toPlainText(encoder.encode(text)));
 }
 
-function readEnd(output: LogFiles, tail: number): Uint8Array {
+function readEnd(output: LogReader, tail: number): Uint8Array {
   const from = Math.max(0, tail - WINDOW_BYTES);
   const pieces: Uint8Array[] = [];
   for (let next = from; next < tail; ) {

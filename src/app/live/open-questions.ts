@@ -1,6 +1,6 @@
 import { type LogLine, lines } from "#log/lines.ts";
-import type { LogFiles } from "#log/log-files.ts";
 import { readRange } from "#log/read-range.ts";
+import type { LogReader } from "#session/session-host.ts";
 
 const CHUNK_BYTES = 64 * 1024;
 /** An agent asks a handful at a time; beyond this the oldest are forgotten. */
@@ -26,7 +26,7 @@ export class QuestionCursor {
   }
 
   /** From where it was. `each` is called for every line and may throw to stop. */
-  async read(events: LogFiles, to: number, each?: () => void): Promise<void> {
+  async read(events: LogReader, to: number, each?: () => void): Promise<void> {
     for await (const line of lines(readRange(events, this.#next, { to, limit: CHUNK_BYTES }))) {
       each?.();
       if (line.kind === "line") this.#open.apply(line.value);

@@ -2,7 +2,7 @@ import { unfinishedBytes } from "#base/utf8.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Truncated } from "#contract/tools/process.ts";
-import type { LogFiles } from "#log/log-files.ts";
+import type { LogReader } from "#session/session-host.ts";
 import { CHARACTER_BYTES, costOf, findHeadCut, findStart, findTailCut } from "./view-cuts.ts";
 import { RangeReader, type Run, type Span } from "./view-read.ts";
 import { describeBinary, describeOmission, isBinary, toPlainText } from "./view-text.ts";
@@ -40,7 +40,7 @@ const LOOK_BACK_BYTES = 1024;
 const NO_BYTES = new Uint8Array();
 
 /** Reads the ends of the range only and holds no more than that, however long it is. */
-export function viewForModel(source: LogFiles, range: ModelRange): ModelView {
+export function viewForModel(source: LogReader, range: ModelRange): ModelView {
   const budget = range.budget ?? limits.model_output_bytes;
   if (!(budget >= LEAST_BUDGET_BYTES))
     throw new Fault(
@@ -64,7 +64,7 @@ export function viewForModel(source: LogFiles, range: ModelRange): ModelView {
   return viewOfEnds(parts, reader);
 }
 
-function spanOf(source: LogFiles, range: ModelRange): Span {
+function spanOf(source: LogReader, range: ModelRange): Span {
   const span = { from: range.from, to: Math.min(range.to, source.tail()) };
   if (range.isOpen !== true || !(span.from < span.to)) return span;
   const to = span.to - unfinishedBytes(new RangeReader(source, span).tail(CHARACTER_BYTES).bytes);
@@ -132,7 +132,7 @@ function viewOfBinary(sample: Run, span: Span, reader: RangeReader): ModelView {
   return { ...view, truncated: truncatedAt(span, offset, size - shownBytes) };
 }
 
-function viewOfNothing(source: LogFiles, { from }: Span): ModelView {
+function viewOfNothing(source: LogReader, { from }: Span): ModelView {
   // Says where the log ends to who is past it.
   source.read(from, { limit: 1 });
   return { text: "", next: from, lost_bytes: 0, isBinary: false };

@@ -1,6 +1,6 @@
-import type { LogFiles } from "#log/log-files.ts";
 import { endOf } from "#log/log-source.ts";
 import { SEGMENT_BYTES } from "#log/segment-files.ts";
+import type { LogReader } from "#session/session-host.ts";
 
 export interface Span {
   readonly from: number;
@@ -15,11 +15,11 @@ export interface Run {
 
 /** Reads parts of one range of a log and remembers which gaps it met. */
 export class RangeReader {
-  readonly #source: LogFiles;
+  readonly #source: LogReader;
   readonly #range: Span;
   readonly #gaps: Span[] = [];
 
-  constructor(source: LogFiles, range: Span) {
+  constructor(source: LogReader, range: Span) {
     this.#source = source;
     this.#range = range;
   }
@@ -72,7 +72,7 @@ export class RangeReader {
   }
 }
 
-function readBehindGaps(source: LogFiles, span: Span, gaps: Span[]): Run {
+function readBehindGaps(source: LogReader, span: Span, gaps: Span[]): Run {
   let parts: Uint8Array[] = [];
   let start = span.from;
   for (let at = span.from; at < span.to; ) {

@@ -116,7 +116,9 @@ export class FakeHost implements SessionHost {
     const { output, events, sizes, watches } = found;
     const watch = new Watch(newest(found), () => void watches.delete(watch));
     watches.add(watch);
-    return createHandle({ watch, output, events, sizes }, () => watch[Symbol.dispose]());
+    return createHandle({ watch, output, events, sizes, folder: "/" }, () =>
+      watch[Symbol.dispose](),
+    );
   };
 
   find: SessionHost["find"] = (sessionId) => {
