@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
 import type { AuditedAction } from "#app/audit.ts";
+import { Fault } from "#contract/fault.ts";
+import type { Session } from "#contract/session.ts";
+import type { SessionHost } from "#session/session-host.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost } from "#test/harness/host.ts";
@@ -83,4 +86,32 @@ test("what was done is written down as counts when he leaves, and control is fre
   ]);
   await waitFor("nobody holds it", async () => (await opened.look()).controller === null);
   expect((await opened.look()).viewers).toBe(0);
+});
+
+test("a lease that ran out is taken again, unless another client has control", async () => {
+  const asked: string[] = [];
+  let isFree = true;
+  const attachment = {
+    generation: 1,
+    renew: async () => false,
+    take: async ({ takeover }: { readonly takeover: boolean }) => {
+      asked.push(takeover ? "takeover" : "take");
+      if (!isFree) throw new Fault("not_controller", "bob controls this session");
+      return 2;
+    },
+    type: async ({ generation }: { readonly generation: number }) =>
+      void asked.push(`type ${generation}`),
+  };
+  const host = { attach: async () => attachment } as unknown as SessionHost;
+  const deps = { host, caller: createTestCaller(), audit: { record: () => undefined } };
+  const session = { session_id: "ses_0123456789abcdef", controller: null } as unknown as Session;
+  const control = await openControl(deps, session, holding);
+  const renewed = control.renew();
+  await Promise.resolve();
+  // A key typed meanwhile waits for it.
+  await Promise.all([renewed, control.type(Buffer.from("x"), undefined)]);
+  expect([asked, control.generation]).toEqual([["take", "type 2"], 2]);
+  isFree = false;
+  await expect(control.renew()).rejects.toMatchObject({ code: "not_controller" });
+  expect(control.role).toBe("viewer");
 });

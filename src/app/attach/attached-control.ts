@@ -40,7 +40,7 @@ export async function openControl(
 }
 
 /** The same, but a client that cannot have control watches. */
-export async function openOrWatch(
+export async function openControlOrWatch(
   deps: ControlDeps,
   session: Session,
   request: ControlRequest,

@@ -6,7 +6,7 @@ import type { ServerFrame } from "#contract/frames.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost } from "#test/harness/host.ts";
-import { openOrWatch, type Role } from "./attached-control.ts";
+import { openControlOrWatch, type Role } from "./attached-control.ts";
 import { Attachment, type AttachmentPeer } from "./attachment.ts";
 import { binaryEncoding } from "./output-frames.ts";
 
@@ -23,7 +23,7 @@ async function openCat() {
     const handle = await owner.open(session_id);
     const client = new Client();
     const deps = { host: owner, caller: createTestCaller(), audit };
-    const open = () => openOrWatch(deps, handle.session, { role, takeover: true });
+    const open = () => openControlOrWatch(deps, handle.session, { role, takeover: true });
     const { caller } = deps;
     const options = { caller, handle, since: 0, clock: new ManualClock(), open };
     const attachment = new Attachment(options, client);

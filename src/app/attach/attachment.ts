@@ -39,6 +39,7 @@ export interface AttachmentOptions {
   /** Sends the screen first, and output from there on. */
   readonly paint?: Pick<Screens, "state"> | undefined;
   readonly clock: Clock;
+  readonly until?: PumpTarget["until"];
   /** Attaches at the host; undefined for a client that only reads and is not counted. */
   open(): Promise<AttachedControl | undefined>;
 }
@@ -205,11 +206,11 @@ export class Attachment implements Disposable {
   }
 
   #follow(from: Pick<PumpTarget, "since" | "toldSize">): void {
-    const { handle } = this.#options;
+    const { handle, until } = this.#options;
     const { outbox, encoding } = this.#peer;
     this.#pump = this.#owned.use(
       new OutputPump(
-        { handle, frames: framesOf(handle, encoding), outbox, ...from },
+        { handle, frames: framesOf(handle, encoding), outbox, until, ...from },
         {
           gap: (range) => this.#peer.say({ type: "gap", ...range }),
           resized: (size) => this.#peer.say({ type: "resized", ...size }),

@@ -1,5 +1,5 @@
 import type { Emitter } from "#base/emitter.ts";
-import { hasEnded } from "#contract/ended.ts";
+import { hasEnded, isFinal } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
 import type { SessionHandle } from "#session/session-host.ts";
 import type { OutputFrames } from "./output-frames.ts";
@@ -19,6 +19,8 @@ export interface PumpTarget {
   readonly frames: OutputFrames;
   readonly outbox: OutputOutbox;
   readonly since: number;
+  /** Absent = `exit`: all that came before it. `final`: also what descendants print after the exit. */
+  readonly until?: "exit" | "final" | undefined;
   /** The last change of the size that the viewer knows of; absent = the one at `since`. */
   readonly toldSize?: number | undefined;
 }
@@ -89,7 +91,7 @@ export class OutputPump implements Disposable {
     const { handle, frames, outbox } = this.#target;
     if (outbox.isFull) return false;
     // The state before the tail: an exit that we know of has told its tail before.
-    const isEnd = handle.state !== "open" || hasEnded(handle.session);
+    const isEnd = handle.state !== "open" || this.#isOverFor(handle.session);
     const tail = isEnd ? this.#findEnd() : handle.tail;
     const resize = handle.sizes.after(this.#size, handle.eventsTail);
     if (resize !== undefined && resize.offset <= this.#cursor) {
@@ -110,6 +112,10 @@ export class OutputPump implements Disposable {
     return true;
   }
 
+  #isOverFor(session: Session): boolean {
+    return this.#target.until === "final" ? isFinal(session) : hasEnded(session);
+  }
+
   /** The files are asked when what they said has been sent, not for each frame. */
   #findEnd(): number {
     const { output, tail } = this.#target.handle;
@@ -120,7 +126,7 @@ export class OutputPump implements Disposable {
   #finish(tail: number): void {
     const { session, state } = this.#target.handle;
     this[Symbol.dispose]();
-    if (state !== "open" && !hasEnded(session)) this.#events.hostGone();
+    if (state !== "open" && !this.#isOverFor(session)) this.#events.hostGone();
     else this.#events.ended(session, tail);
   }
 }

@@ -5,6 +5,7 @@ import { chatWith, needsTerminal, type Viewing } from "#cli/place/chat-with.ts";
 import { choosePlace } from "#cli/place/records.ts";
 import { createTargetPlace, findTarget } from "#cli/place/target.ts";
 import { attachTerminal } from "#cli/terminal/attached.ts";
+import { createLocalClient } from "#cli/terminal/local-client.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 
@@ -40,7 +41,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
   const from = since === "tail" ? session.tail : since;
   if (session.mode === "pty" && process.stdin.isTTY && process.stdout.isTTY) {
-    return await attachTerminal(local, session, {
+    return await attachTerminal(createLocalClient(local), session, {
       role: isViewer ? "viewer" : "controller",
       takeover,
       since: from,

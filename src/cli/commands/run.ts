@@ -12,6 +12,7 @@ import { findTaskPlaces } from "#cli/place/task-places.ts";
 import { printableJson } from "#cli/printable.ts";
 import { meansTeam } from "#cli/team/team-word.ts";
 import { attachTerminal } from "#cli/terminal/attached.ts";
+import { createLocalClient } from "#cli/terminal/local-client.ts";
 import { currentSize } from "#cli/terminal/raw-mode.ts";
 import { Fault } from "#contract/fault.ts";
 import type { TaskId } from "#contract/ids.ts";
@@ -87,7 +88,7 @@ async function runCommand(argv: readonly string[]): Promise<number> {
   const { session_id } = session;
   await using _hooks = await openRunHooks(hooks, { session_id, isNew: true });
   if (isAttached) {
-    return await attachTerminal(local, session, {
+    return await attachTerminal(createLocalClient(local), session, {
       role: "controller",
       takeover: false,
       since: 0,

@@ -1,8 +1,8 @@
 import { chatWith, needsTerminal } from "#cli/place/chat-with.ts";
 import { openRemotePlace } from "#cli/place/place.ts";
 import { findTarget } from "#cli/place/target.ts";
+import { attachTerminal } from "#cli/terminal/attached.ts";
 import { runRemotePiped } from "./remote-piped.ts";
-import { attachRemoteTerminal } from "./remote-terminal.ts";
 
 export interface RemoteAttach {
   readonly remote: string;
@@ -26,7 +26,7 @@ export async function attachThere(wanted: RemoteAttach): Promise<number> {
   const since = wanted.since === "tail" ? session.tail : wanted.since;
   if (session.mode === "pty" && process.stdin.isTTY && process.stdout.isTTY) {
     const role = isViewer ? "viewer" : "controller";
-    return await attachRemoteTerminal(place, session, { role, takeover, since, isNew: false });
+    return await attachTerminal(place, session, { role, takeover, since, isNew: false });
   }
   const piped = { since, json: false, forwardsInput: false, isViewer };
   return await runRemotePiped(place, session, piped);

@@ -5,10 +5,10 @@ import { openRunHooks } from "#cli/hooks/run-hooks.ts";
 import { openRemotePlace } from "#cli/place/place.ts";
 import { choosePlace } from "#cli/place/records.ts";
 import { parseRemote } from "#cli/place/remote.ts";
+import { attachTerminal } from "#cli/terminal/attached.ts";
 import { Fault } from "#contract/fault.ts";
 import type { OperationInput } from "#contract/operations.ts";
 import { runRemotePiped } from "./remote-piped.ts";
-import { attachRemoteTerminal } from "./remote-terminal.ts";
 
 export interface RemoteRun {
   readonly remote: string;
@@ -40,7 +40,7 @@ export async function runThere(run: RemoteRun): Promise<number> {
   if (!run.isAttached)
     return await runRemotePiped(place, session, { since: 0, json, forwardsInput });
   const seat = { role: "controller", takeover: false, since: 0, isNew: true } as const;
-  return await attachRemoteTerminal(place, session, seat);
+  return await attachTerminal(place, session, seat);
 }
 
 /** The directory that we are in is one of this machine. */

@@ -1,132 +1,234 @@
-import { followOutput } from "#app/follow-output.ts";
-import type { Local } from "#cli/context.ts";
 import { printable } from "#cli/printable.ts";
+import type { AttachEvent } from "#client/attach/frames.ts";
+import { asFault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
-import { defined } from "#contract/values/defined.ts";
-import { endOf } from "#log/log-source.ts";
-import { readRange } from "#log/read-range.ts";
-import type { LogReader, SessionHandle } from "#session/session-host.ts";
-import { type Ending, onLeaving, reportEnding } from "./ending.ts";
+import { type Ending, isExpected, onLeaving, reportEnding } from "./ending.ts";
 import { DETACH_HINT } from "./key-chords.ts";
 import { typeInto } from "./keyboard.ts";
-import { openRawMode } from "./raw-mode.ts";
+import { currentSize, openRawMode } from "./raw-mode.ts";
 import { Screen } from "./screen.ts";
-import { openSeat, type Seat, type SeatRequest } from "./seat.ts";
+import type { SessionClient } from "./session-client.ts";
+import { Typing } from "./typing.ts";
 
-export interface AttachOptions extends SeatRequest {
-  /** Undefined: the last part of what was printed. */
+export interface AttachOptions {
+  readonly role: "viewer" | "controller";
+  readonly takeover: boolean;
+  /** Undefined: the last part of the output, or the screen as it is. */
   readonly since: number | undefined;
   readonly isNew: boolean;
 }
 
-/** How much of the past somebody sees who comes back. */
+/** How much of the past is shown where it is read from the log. */
 const HISTORY_BYTES = 256 * 1024;
-/** And how much before that is looked through for the modes that a program has set. */
+/** How much before that is searched for the modes that a program has set. */
 const MODES_BYTES = 4 * 1024 * 1024;
-const CHUNK_BYTES = 64 * 1024;
-const RENEW_MS = 10_000;
 
-/** This terminal becomes the session's until it ends or somebody detaches; the exit code is the session's. */
+/** This terminal becomes the session's until it ends or the user detaches; the exit code is the session's. */
 export async function attachTerminal(
-  local: Local,
+  client: SessionClient,
   session: Session,
-  options: AttachOptions,
+  wanted: AttachOptions,
 ): Promise<number> {
-  using handle = await local.hosts.of(session.session_id).open(session.session_id);
-  using seat = await openSeat(local, session, options);
-  const historyEnd = options.isNew ? 0 : handle.tail;
-  const screen = new Screen({ historyEnd });
-  screen.notice(options.isNew ? DETACH_HINT : `attached to ${session.session_id}; ${DETACH_HINT}`);
-  if (seat.holder !== undefined && options.role === "controller")
-    screen.notice(`${printable(seat.holder)} types here, you watch; Ctrl-\\ t takes over`);
-  const since = options.since ?? Math.max(handle.output.first(), historyEnd - HISTORY_BYTES);
-  const ending = await converse({ handle, seat, screen }, { since, historyEnd });
   const { session_id } = session;
-  return reportEnding(ending, { session_id, back: `reins attach ${session_id}` }, screen);
+  const { takeover, isNew } = wanted;
+  const { role, why } = await claimControl(client, session, wanted);
+  const since = wanted.since ?? (await findStart(client, session_id));
+  const from = since === undefined ? { paint: true } : { since };
+  const attachment = client.attach(session_id, { role, takeover, stay: true, ...from });
+  const { history, address } = client;
+  const repaint = history && (() => history.repaint(session_id));
+  await using typing = new Typing(attachment, { role, repaint });
+  const events = typing.events();
+  const historyEnd = isNew ? 0 : await findHistoryEnd(events);
+  const screen = new Screen({ historyEnd });
+  screen.notice(isNew ? DETACH_HINT : `attached to ${session_id}; ${DETACH_HINT}`);
+  if (why !== undefined) screen.notice(why);
+  const reader = new Reader(client, { session_id, screen, typing, since, historyEnd });
+  const ending = await converse(reader, { typing, screen, events });
+  const there = address === undefined ? "" : ` --remote ${address}`;
+  return reportEnding(ending, { session_id, back: `reins attach ${session_id}${there}` }, screen);
+}
+
+interface Claim {
+  readonly role: "viewer" | "controller";
+  /** Why the user only watches, if that is not what was wanted. */
+  readonly why?: string;
+}
+
+/**
+ * Who has control is found out by setting the size, which comes first anyway: a handshake that is refused gives no reason, and
+ * a screen of our size can be painted here as it is.
+ */
+async function claimControl(
+  client: SessionClient,
+  { session_id, controller }: Session,
+  { role, takeover, isNew }: AttachOptions,
+): Promise<Claim> {
+  if (role === "viewer" || isNew) return { role };
+  try {
+    await client.call("session.resize", { session_id, ...currentSize() });
+    return { role };
+  } catch (error) {
+    const { code, message } = asFault(error);
+    if (code === "already_exited") return { role: "viewer" };
+    if (code === "forbidden") return { role: "viewer", why: `you watch: ${printable(message)}` };
+    if (code !== "not_controller") throw error;
+    if (takeover) return { role };
+    const holder = printable(controller?.holder ?? "somebody");
+    return { role: "viewer", why: `${holder} types here, you watch; Ctrl-\\ t takes over` };
+  }
+}
+
+/** Undefined where the screen is painted instead. */
+async function findStart({ history }: SessionClient, sessionId: string) {
+  if (history === undefined) return undefined;
+  const { first, tail } = await history.range(sessionId);
+  return Math.max(first, tail - HISTORY_BYTES);
+}
+
+/** What was printed up to there was printed before the user came. */
+async function findHistoryEnd(events: AsyncIterator<AttachEvent, void>): Promise<number> {
+  for (;;) {
+    const next = await events.next();
+    if (next.done === true) return 0;
+    if (next.value.type === "failed") throw next.value.fault;
+    if (next.value.type === "connected") return next.value.tail;
+  }
 }
 
 interface Conversation {
-  readonly handle: SessionHandle;
-  readonly seat: Seat;
+  readonly typing: Typing;
   readonly screen: Screen;
+  readonly events: AsyncIterable<AttachEvent>;
 }
 
-interface Span {
-  readonly since: number;
-  /** Up to here it had been printed before we came. */
-  readonly historyEnd: number;
-}
-
-async function converse(
-  { handle, seat, screen }: Conversation,
-  { since, historyEnd }: Span,
-): Promise<Ending> {
-  const left = new AbortController();
+async function converse(reader: Reader, { typing, screen, events }: Conversation): Promise<Ending> {
   let ending: Ending | undefined;
   const leave = (why: Ending) => {
     ending ??= why;
-    left.abort();
+    void typing.leave();
   };
-  seat.onError = (error) => leave({ kind: "failed", error });
   using stack = new DisposableStack();
   stack.use(openRawMode(() => screen.undo()));
   stack.use(onLeaving(leave));
-  stack.use(typeInto(seat, () => leave({ kind: "detached" })));
-  stack.use(renewLease(seat));
-  stack.use(watchControl({ handle, seat, screen }));
-  await recall(handle.output, screen, since);
-  let isBehind = true;
-  const reached = (offset: number) => {
-    if (!isBehind || offset < historyEnd) return;
-    isBehind = false;
-    if (screen.isAlternate) seat.repaint();
-  };
-  reached(since);
-  const following = { since, until: "exit", signal: left.signal } as const;
-  for await (const chunk of followOutput(handle, following)) {
-    if (chunk.kind === "bytes") await screen.write(chunk.offset, chunk.bytes);
-    else screen.notice(`${chunk.to - chunk.from} bytes are no longer kept`);
-    if (!isBehind) seat.printed();
-    reached(endOf(chunk));
+  stack.use(typeInto(typing, () => leave({ kind: "detached" })));
+  await reader.recall();
+  for await (const event of events) {
+    ending ??= await reader.hear(event);
+    if (ending !== undefined) break;
   }
-  return ending ?? describeEnd(handle.session);
+  return ending ?? { kind: "detached" };
 }
 
-/** The modes that what comes before `since` has set: without them a full-screen program would paint over the shell. */
-async function recall(source: LogReader, screen: Screen, since: number): Promise<void> {
-  const from = Math.max(source.first(), since - MODES_BYTES);
-  // Outside of the log: following it will say so.
-  if (since <= from || since > source.tail()) return;
-  for await (const chunk of readRange(source, from, { to: since, limit: CHUNK_BYTES }))
-    if (chunk.kind === "bytes") screen.skip(chunk.bytes);
-  await screen.recall();
+interface Reading {
+  readonly session_id: Session["session_id"];
+  readonly screen: Screen;
+  readonly typing: Typing;
+  /** Undefined where the screen is painted. */
+  readonly since: number | undefined;
+  readonly historyEnd: number;
 }
 
-/** As long as somebody sits here, control is kept. */
-function renewLease(seat: Seat): Disposable {
-  const renewal = setInterval(() => seat.renew(), RENEW_MS);
-  return { [Symbol.dispose]: () => clearInterval(renewal) };
-}
+/** What an attachment says, as the user sees it. */
+class Reader {
+  readonly #client: SessionClient;
+  readonly #reading: Reading;
+  #holder = "somebody";
+  #isAway = false;
+  /** Shows what was printed before the user came. */
+  #isBehind: boolean;
 
-/** Says so when somebody else has taken control. */
-function watchControl({ handle, seat, screen }: Conversation): Disposable {
-  const watching = new AbortController();
-  const { signal } = watching;
-  const look = async () => {
-    while (!signal.aborted && handle.state !== "closed") {
-      const holder = seat.lostTo(handle.session);
-      if (holder !== undefined)
-        screen.notice(`${printable(holder)} has taken control; Ctrl-\\ t takes it back`);
-      await handle.changed({ signal });
+  constructor(client: SessionClient, reading: Reading) {
+    this.#client = client;
+    this.#reading = reading;
+    this.#isBehind = client.history !== undefined && reading.since !== undefined;
+  }
+
+  /** The modes that output before `since` has set: without them a full-screen program would paint over the shell. */
+  async recall(): Promise<void> {
+    const { session_id, screen, since } = this.#reading;
+    const { history } = this.#client;
+    if (history === undefined || since === undefined) return;
+    const { first, tail } = await history.range(session_id);
+    const from = Math.max(first, since - MODES_BYTES);
+    if (since > from && since <= tail) {
+      for await (const chunk of history.read(session_id, from, since))
+        if (chunk.kind === "bytes") screen.skip(chunk.bytes);
+      await screen.recall();
     }
-  };
-  void look().catch(seat.onError);
-  return { [Symbol.dispose]: () => watching.abort() };
-}
+    this.#reached(since);
+  }
 
-function describeEnd({ state }: Session): Ending {
-  if (state.kind === "lost") return { kind: "lost" };
-  if (state.kind !== "exited") return { kind: "host_gone" };
-  const { exit_code, signal, reason, detail } = state;
-  return { kind: "exited", exit_code, signal, reason, ...defined({ detail }) };
+  /** Answers how it ends, when it does. */
+  async hear(event: AttachEvent): Promise<Ending | undefined> {
+    const { screen, typing } = this.#reading;
+    switch (event.type) {
+      case "output":
+        await screen.write(event.offset, event.bytes);
+        if (!this.#isBehind) typing.printed();
+        this.#reached(event.offset + event.bytes.length);
+        return undefined;
+      case "screen":
+        await screen.paint(event.state, currentSize().rows);
+        return undefined;
+      case "exit":
+        return await this.#describeExit(event);
+      case "failed":
+        return { kind: "failed", error: event.fault };
+      default:
+        this.#note(event);
+        // Another host knows nothing of this one's sessions but their logs.
+        return event.type === "lost" && this.#isHere ? { kind: "host_gone" } : undefined;
+    }
+  }
+
+  get #isHere(): boolean {
+    return this.#client.address === undefined;
+  }
+
+  #reached(offset: number): void {
+    const { historyEnd, screen, typing } = this.#reading;
+    if (!this.#isBehind || offset < historyEnd) return;
+    this.#isBehind = false;
+    if (screen.isAlternate) typing.repaint();
+  }
+
+  async #describeExit(event: Extract<AttachEvent, { readonly type: "exit" }>): Promise<Ending> {
+    const { exit_code, signal, reason } = event;
+    if (reason === "host_lost") return { kind: "lost" };
+    if (reason === "exited") return { kind: "exited", exit_code, signal, reason };
+    const { session_id } = this.#reading;
+    const session = await this.#client.call("session.get", { session_id }).catch(() => undefined);
+    const detail = session?.state.kind === "exited" ? session.state.detail : undefined;
+    return {
+      kind: "exited",
+      exit_code,
+      signal,
+      reason,
+      ...(detail === undefined ? {} : { detail }),
+    };
+  }
+
+  #note(event: AttachEvent): void {
+    const { screen, typing } = this.#reading;
+    if (event.type === "gap") {
+      screen.notice(`${event.to - event.from} bytes are no longer kept`);
+      this.#reached(event.to);
+    }
+    if (event.type === "connected") typing.resize(currentSize());
+    if (event.type === "control") this.#holder = event.holder ?? this.#holder;
+    if (event.type === "taken_over")
+      screen.notice(`${printable(this.#holder)} has taken control; Ctrl-\\ t takes it back`);
+    if (event.type === "lost" && !this.#isHere) {
+      this.#isAway = true;
+      screen.notice(`the server is away; it is tried again, ${DETACH_HINT}`);
+    }
+    if (event.type === "restored" && this.#isAway) {
+      this.#isAway = false;
+      screen.notice("the server is back");
+      if (screen.isAlternate) typing.repaint();
+    }
+    if (event.type === "error" && !isExpected(event.fault))
+      screen.notice(printable(event.fault.message));
+  }
 }

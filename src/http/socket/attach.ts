@@ -1,4 +1,4 @@
-import { checkControllable, openOrWatch } from "#app/attach/attached-control.ts";
+import { checkControllable, openControlOrWatch } from "#app/attach/attached-control.ts";
 import { Attachment, type AttachmentPeer } from "#app/attach/attachment.ts";
 import { base64Encoding, binaryEncoding, utf8Encoding } from "#app/attach/output-frames.ts";
 import type { Who } from "#app/caller.ts";
@@ -94,7 +94,10 @@ class AttachedSocket implements OpenSocket {
           const { role = "viewer", takeover = false } = query;
           const host = gateway.hosts.of(query.session_id);
           const { audit } = gateway;
-          return await openOrWatch({ host, caller, audit }, handle.session, { role, takeover });
+          return await openControlOrWatch({ host, caller, audit }, handle.session, {
+            role,
+            takeover,
+          });
         },
       },
       createPeer(deps, attaching, this.#outbox),

@@ -1,5 +1,5 @@
 import type { WebSocket } from "ws";
-import { openOrWatch } from "#app/attach/attached-control.ts";
+import { openControlOrWatch } from "#app/attach/attached-control.ts";
 import type { Who } from "#app/caller.ts";
 import { resolveSince } from "#app/read/output.ts";
 import { openVisible, sessionNotFound } from "#app/visible-session.ts";
@@ -181,7 +181,7 @@ class TerminalsSocket implements OpenSocket {
     // A client that may type gets control if it is free; otherwise it watches.
     const role = isAtLeast(caller.role, "operator") ? "controller" : "viewer";
     const request = { role, takeover: false } as const;
-    const opened = await openOrWatch({ host, caller, audit }, handle.session, request);
+    const opened = await openControlOrWatch({ host, caller, audit }, handle.session, request);
     stack.move();
     const { clock } = this.#deps.outbox;
     return new AttachedTerminal(
