@@ -1,40 +1,22 @@
 import { Fault } from "#contract/fault.ts";
-import type { AnswerKind } from "#contract/operations/operation-spec.ts";
 import type { OutputRange } from "#contract/operations/reading.ts";
 import {
+  type Asking,
   type Document,
+  type DocumentName,
+  type OperationCalls,
   type OperationInput,
   type OperationName,
-  type OperationOutput,
   type Operations,
-  type StreamItem,
   operations as table,
 } from "#contract/operations.ts";
 import { parseRequest } from "#contract/parse.ts";
 import { defined } from "#contract/values/defined.ts";
 
-type NameOf<K extends AnswerKind> = {
-  [N in OperationName]: (typeof table)[N]["answers"] extends K ? N : never;
-}[OperationName];
-
-interface Asking {
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** Operations that run in this process, asked for as a client asks a server. */
-export interface LocalDoor {
-  call<N extends NameOf<"json">>(
-    name: N,
-    input: OperationInput<N>,
-    asking?: Asking,
-  ): Promise<OperationOutput<N>>;
-  stream<N extends NameOf<"stream">>(
-    name: N,
-    input: OperationInput<N>,
-    asking?: Asking,
-  ): AsyncIterable<StreamItem<OperationOutput<N>>>;
+export interface LocalDoor extends OperationCalls {
   output(input: OperationInput<"session.output">, asking?: Asking): Promise<OutputRange>;
-  document<N extends NameOf<"document">>(
+  document<N extends DocumentName>(
     name: N,
     input: OperationInput<N>,
     asking?: Asking,

@@ -1,4 +1,4 @@
-import type { CallName } from "./client.ts";
+import type { CallName } from "#contract/operations.ts";
 
 /**
  * A field that the answer of an operation always has, with `[]` when it is a list. An answer without it did not come from

@@ -2,9 +2,9 @@ import { notReins, readBytes } from "#client/transport/refusal.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { OutputRange } from "#contract/operations/reading.ts";
+import type { CallName } from "#contract/operations.ts";
 import { parseObject } from "#contract/values/parse-object.ts";
 import { hasMark } from "./answer-marks.ts";
-import type { CallName } from "./client.ts";
 
 /** Of an answer in JSON; the largest are lists and screens. */
 const JSON_BYTES = 64 * 1024 * 1024;

@@ -1,11 +1,12 @@
-import type { AnswerKind } from "#contract/operations/operation-spec.ts";
 import type { OutputRange } from "#contract/operations/reading.ts";
 import type {
+  CallName,
+  DocumentName,
+  OperationCalls,
   OperationInput,
-  OperationName,
   OperationOutput,
-  operations,
   StreamItem,
+  StreamName,
 } from "#contract/operations.ts";
 import { type DocumentAnswer, readDocument, readJson, readOutput } from "./answers.ts";
 import { type Attachment, type AttachOptions, openAttachment } from "./attach/attachment.ts";
@@ -13,14 +14,6 @@ import { callServer } from "./call.ts";
 import { followStream, type Resumption } from "./stream.ts";
 import { openTerminals, type Terminals, type TerminalsOptions } from "./terminals.ts";
 import { type ClientOptions, createTransport, type Transport } from "./transport.ts";
-
-type NameOf<K extends AnswerKind> = {
-  [N in OperationName]: (typeof operations)[N]["answers"] extends K ? N : never;
-}[OperationName];
-
-export type CallName = NameOf<"json">;
-export type StreamName = NameOf<"stream">;
-export type DocumentName = NameOf<"document">;
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
@@ -36,13 +29,7 @@ export interface StreamOptions extends CallOptions {
  * aborted call rejects with the signal's reason. What is only read, or carries a key, is asked again when the server
  * was away for a moment; nothing else is.
  */
-export interface Client {
-  /** Any operation that answers with JSON. */
-  call<N extends CallName>(
-    name: N,
-    input: OperationInput<N>,
-    options?: CallOptions,
-  ): Promise<OperationOutput<N>>;
+export interface Client extends OperationCalls {
   /** What a session has printed, from `since`. */
   output(input: OperationInput<"session.output">, options?: CallOptions): Promise<OutputRange>;
   /**

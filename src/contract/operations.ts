@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { accessOperations } from "./operations/access.ts";
 import { agentOperations } from "./operations/agent.ts";
-import type { OperationSpec } from "./operations/operation-spec.ts";
+import type { AnswerKind, OperationSpec } from "./operations/operation-spec.ts";
 import { processOperations } from "./operations/process.ts";
 import { readingOperations } from "./operations/reading.ts";
 import { serverOperations } from "./operations/server.ts";
@@ -32,6 +32,32 @@ export type HandlerInput<N extends OperationName> = N extends `process.${string}
   : OperationInput<N>;
 export type OperationOutput<N extends OperationName> = z.output<(typeof operations)[N]["output"]>;
 type Answers<N extends OperationName> = (typeof operations)[N]["answers"];
+type NameOf<K extends AnswerKind> = {
+  [N in OperationName]: Answers<N> extends K ? N : never;
+}[OperationName];
+
+export type CallName = NameOf<"json">;
+export type StreamName = NameOf<"stream">;
+export type DocumentName = NameOf<"document">;
+
+/** Operations asked for by their names: a client of a server has them, and so has a process with the handlers in it. */
+export interface OperationCalls {
+  /** Any operation that answers with JSON. */
+  call<N extends CallName>(
+    name: N,
+    input: OperationInput<N>,
+    asking?: Asking,
+  ): Promise<OperationOutput<N>>;
+  stream<N extends StreamName>(
+    name: N,
+    input: OperationInput<N>,
+    asking?: Asking,
+  ): AsyncIterable<StreamItem<OperationOutput<N>>>;
+}
+
+export interface Asking {
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** One event of a stream; a client that comes back says the id that it saw last. */
 export interface StreamItem<T> {

@@ -1,12 +1,14 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { openEmbeddedBackend } from "#agent/embedded/embedded-backend.ts";
+import { openEmbeddedAgents } from "#agent/embedded/embedded-operations.ts";
 import { withoutKeys } from "#app/agent/keys.ts";
+import { createLocalDoor } from "#app/local-door.ts";
 import { systemClock } from "#base/clock.ts";
 import { type Logger, silentLogger } from "#base/logger.ts";
 import { findOwnPackage } from "#base/own-package.ts";
 import { randomId } from "#base/random-id.ts";
 import { LOCAL_WORKSPACE } from "#contract/ids.ts";
+import { createBackend } from "#contract/runtime/create-backend.ts";
 import type { RuntimeBackend } from "#contract/runtime/runtime.ts";
 import type { Tools } from "#contract/tools/tools.ts";
 import { chooseDataDir, openDataDir } from "#host/data-dir.ts";
@@ -47,7 +49,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): RuntimeBackend & As
   const dataDir = resolve(options.data_dir ?? chooseDataDir(options.env ?? {}));
   const env = withoutKeys(withoutMarks(options.env ?? {}), { names: Object.keys(keys), keys });
   const place: Place = { work_dir, dataDir, env, log };
-  const backend = openEmbeddedBackend({
+  const agents = openEmbeddedAgents({
     work_dir,
     keys,
     ports: {
@@ -66,10 +68,10 @@ export function openEmbedded(options: EmbeddedOptions = {}): RuntimeBackend & As
     },
   });
   return {
-    ...backend,
+    ...createBackend(createLocalDoor(agents.operations)),
     [Symbol.asyncDispose]: async () => {
       // Agents end before what they use, which was opened behind them.
-      await backend[Symbol.asyncDispose]();
+      await agents[Symbol.asyncDispose]();
       await stack.disposeAsync();
     },
   };

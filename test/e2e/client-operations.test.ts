@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { type CallName, createClient } from "#client/client.ts";
-import type { OperationInput, OperationOutput } from "#contract/operations.ts";
+import { createClient } from "#client/client.ts";
+import type { CallName, OperationInput, OperationOutput } from "#contract/operations.ts";
 import { operations } from "#contract/operations.ts";
 import { workerPath } from "#test/harness/agent-worker.ts";
 import { inline } from "#test/harness/agents.ts";

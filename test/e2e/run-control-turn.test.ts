@@ -1,7 +1,6 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openEmbeddedBackend } from "#agent/embedded/embedded-backend.ts";
 import type { AgentPorts } from "#agent/ports.ts";
 import { AgentState } from "#agent/state/agent-state.ts";
 import { openAgent } from "#agent/worker/agent.ts";
@@ -16,6 +15,7 @@ import {
   eventsOf,
   inline,
   nextEvent,
+  openEmbeddedBackend,
   runToEnd,
   say,
   scripted,

@@ -1,4 +1,4 @@
-import { openEmbeddedBackend } from "#agent/embedded/embedded-backend.ts";
+import { type EmbeddedOptions, openEmbeddedAgents } from "#agent/embedded/embedded-operations.ts";
 import { createRuntimeOperations } from "#app/agent/runtime-operations.ts";
 import { createLocalDoor } from "#app/local-door.ts";
 import { systemClock } from "#base/clock.ts";
@@ -28,6 +28,12 @@ export const places = {
   local: openLocalPlace,
   remote: openRemotePlace,
 } as const;
+
+export function openEmbeddedBackend(options: EmbeddedOptions): RuntimeBackend & AsyncDisposable {
+  const agents = openEmbeddedAgents(options);
+  const backend = createBackend(createLocalDoor(agents.operations));
+  return { ...backend, [Symbol.asyncDispose]: () => agents[Symbol.asyncDispose]() };
+}
 
 export async function openEmbeddedPlace(
   keys: Readonly<Record<string, string>> = {},

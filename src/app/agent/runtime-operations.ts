@@ -2,7 +2,6 @@ import type { Caller } from "#app/caller.ts";
 import { createEventOperations } from "#app/read/events.ts";
 import { createSessionOperations } from "#app/session.ts";
 import type { Operations } from "#contract/operations.ts";
-import type { RuntimeCallName, RuntimeStreamName } from "#contract/runtime/create-runtime.ts";
 import { createAgentOperations } from "./agent.ts";
 import { interruptAgent } from "./agents.ts";
 import type { AgentDeps } from "./visible-agent.ts";
@@ -16,5 +15,5 @@ export function createRuntimeOperations(deps: AgentDeps, caller: Caller) {
     ),
     ...createEventOperations(deps, caller),
     ...createAgentOperations(deps, caller),
-  } satisfies Pick<Operations, RuntimeCallName | RuntimeStreamName>;
+  } satisfies Partial<Operations>;
 }

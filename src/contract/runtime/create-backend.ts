@@ -1,10 +1,10 @@
 import { Fault } from "#contract/fault.ts";
-import type { OperationOutput } from "#contract/operations.ts";
-import { createRuntime, type RuntimeOperations } from "./create-runtime.ts";
+import type { OperationCalls, OperationOutput } from "#contract/operations.ts";
+import { createRuntime } from "./create-runtime.ts";
 import type { RuntimeBackend } from "./runtime.ts";
 
 /** Sessions behind whatever carries out the operations. */
-export function createBackend(operations: RuntimeOperations): RuntimeBackend {
+export function createBackend(operations: OperationCalls): RuntimeBackend {
   return {
     load: (request) => operations.call("team.load", request),
     create: async (request) => {

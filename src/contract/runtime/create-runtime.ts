@@ -1,62 +1,13 @@
 import type { AgentCard, AgentSnapshot } from "#contract/agent/views.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
-import type { OperationInput, OperationOutput, StreamItem } from "#contract/operations.ts";
+import type { OperationCalls, OperationOutput, StreamItem } from "#contract/operations.ts";
 import { defined } from "#contract/values/defined.ts";
 import type { FollowOptions, Runtime } from "./runtime.ts";
-
-/** Those that answer once. */
-export type RuntimeCallName =
-  | "agent.switch"
-  | "agent.tools"
-  | "agent.toolsets"
-  | "agent.restart_toolset"
-  | "agent.send"
-  | "agent.steer"
-  | "agent.followup"
-  | "agent.queue"
-  | "agent.resume"
-  | "agent.elicitation"
-  | "agent.summarize"
-  | "agent.snapshot"
-  | "agent.transcript"
-  | "agent.fork"
-  | "agent.permissions"
-  | "agent.permit"
-  | "agent.prompts"
-  | "agent.prompt"
-  | "agent.skills"
-  | "agent.models"
-  | "agent.model"
-  | "agent.team"
-  | "agent.create"
-  | "team.load"
-  | "session.get"
-  | "session.update"
-  | "session.interrupt";
-export type RuntimeStreamName = "agent.run" | "session.events";
-
-interface Asking {
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** As much of the table as a runtime needs: a client has it, and so has a process with the handlers in it. */
-export interface RuntimeOperations {
-  call<N extends RuntimeCallName>(
-    name: N,
-    input: OperationInput<N>,
-    asking?: Asking,
-  ): Promise<OperationOutput<N>>;
-  stream<N extends RuntimeStreamName>(
-    name: N,
-    input: OperationInput<N>,
-    asking?: Asking,
-  ): AsyncIterable<StreamItem<OperationOutput<N>>>;
-}
 
 type SessionId = OperationOutput<"agent.create">["session_id"];
 
 /** A runtime of one session; it holds nothing but its listeners, so many may stand beside each other. */
-export function createRuntime(operations: RuntimeOperations, sessionId: string): Runtime {
+export function createRuntime(operations: OperationCalls, sessionId: string): Runtime {
   // Ids are branded where they are made and checked where they are used.
   const session_id = sessionId as SessionId;
   const toolsChanged = new ToolsChanged((signal) =>
@@ -73,7 +24,7 @@ export function createRuntime(operations: RuntimeOperations, sessionId: string):
   };
 }
 
-function agentPart({ call }: RuntimeOperations, session_id: SessionId) {
+function agentPart({ call }: OperationCalls, session_id: SessionId) {
   return {
     currentAgent: async () => describeCurrent(await call("agent.snapshot", { session_id })),
     setCurrentAgent: async (name) => {
@@ -86,7 +37,7 @@ function agentPart({ call }: RuntimeOperations, session_id: SessionId) {
   } satisfies Partial<Runtime>;
 }
 
-function talkPart({ call, stream }: RuntimeOperations, session_id: SessionId) {
+function talkPart({ call, stream }: OperationCalls, session_id: SessionId) {
   return {
     run: (messages, { idempotency_key, signal } = {}) =>
       stream("agent.run", { session_id, messages: [...messages], idempotency_key }, { signal }),
@@ -110,7 +61,7 @@ function talkPart({ call, stream }: RuntimeOperations, session_id: SessionId) {
   } satisfies Partial<Runtime>;
 }
 
-function historyPart({ call }: RuntimeOperations, session_id: SessionId) {
+function historyPart({ call }: OperationCalls, session_id: SessionId) {
   return {
     summarize: (instruction) => call("agent.summarize", { session_id, instruction }),
     snapshot: () => call("agent.snapshot", { session_id }),
@@ -123,7 +74,7 @@ function historyPart({ call }: RuntimeOperations, session_id: SessionId) {
   } satisfies Partial<Runtime>;
 }
 
-function settingsPart({ call }: RuntimeOperations, session_id: SessionId) {
+function settingsPart({ call }: OperationCalls, session_id: SessionId) {
   return {
     permissions: () => call("agent.permissions", { session_id }),
     setPermissions: async (change) => {

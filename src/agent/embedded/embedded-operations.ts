@@ -7,23 +7,9 @@ import { randomId } from "#base/random-id.ts";
 import type { AgentSpec, TeamSource } from "#contract/agent/spec.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
-import { agentOperations } from "#contract/operations/agent.ts";
 import { agentRequests } from "#contract/operations/agent-requests.ts";
 import type { WorkerOperationName } from "#contract/operations/worker-requests.ts";
-import type {
-  OperationInput,
-  OperationOutput,
-  Operations,
-  StreamItem,
-} from "#contract/operations.ts";
-import { parseRequest } from "#contract/parse.ts";
-import { createBackend } from "#contract/runtime/create-backend.ts";
-import type {
-  RuntimeCallName,
-  RuntimeOperations,
-  RuntimeStreamName,
-} from "#contract/runtime/create-runtime.ts";
-import type { RuntimeBackend } from "#contract/runtime/runtime.ts";
+import type { OperationInput, Operations, StreamItem } from "#contract/operations.ts";
 import {
   type EmbeddedPorts,
   type EmbeddedSession,
@@ -37,12 +23,21 @@ export interface EmbeddedOptions {
   readonly keys: Readonly<Record<string, string>>;
 }
 
+export interface EmbeddedAgents extends AsyncDisposable {
+  readonly operations: Partial<Operations>;
+}
+
 /** Agents in this very process: no host, no server, no file but those that their tools write. */
-export function openEmbeddedBackend(options: EmbeddedOptions): RuntimeBackend & AsyncDisposable {
+export function openEmbeddedAgents(options: EmbeddedOptions): EmbeddedAgents {
   const sessions = new Map<string, EmbeddedSession>();
-  const operations = createEmbeddedOperations({ options, sessions });
+  const parts = { options, sessions };
   return {
-    ...createBackend(operations),
+    operations: {
+      ...lifeCalls(parts),
+      ...workerCalls(parts),
+      ...viewCalls(parts),
+      ...createStreams(parts),
+    },
     [Symbol.asyncDispose]: async () => {
       await Promise.all([...sessions.values()].map((session) => session[Symbol.asyncDispose]()));
       sessions.clear();
@@ -55,43 +50,6 @@ type AgentCreate = OperationInput<"agent.create">;
 interface Parts {
   readonly options: EmbeddedOptions;
   readonly sessions: Map<string, EmbeddedSession>;
-}
-type Calls = Pick<Operations, RuntimeCallName>;
-type Streams = Pick<Operations, RuntimeStreamName>;
-
-function createEmbeddedOperations(parts: Parts): RuntimeOperations {
-  const calls: Calls = { ...lifeCalls(parts), ...workerCalls(parts), ...viewCalls(parts) };
-  const streams = createStreams(parts);
-  return {
-    call: async <N extends RuntimeCallName>(name: N, input: OperationInput<N>) => {
-      // The table ties each name to its input and its answer; one by one, and so for a name of many.
-      const handler = calls[name] as unknown as (given: unknown) => Promise<OperationOutput<N>>;
-      return await handler(parse(name, input));
-    },
-    stream: (name, input, { signal } = {}) =>
-      begin(() => (streams[name] as never as Open<never>)(parse(name, input), { signal })),
-  };
-}
-
-type Open<T> = (
-  input: unknown,
-  options: { signal: AbortSignal | undefined },
-) => Promise<AsyncIterable<T>>;
-
-async function* begin<T>(open: () => Promise<AsyncIterable<T>>): AsyncGenerator<T, void, void> {
-  yield* await open();
-}
-
-/** What an agent is asked is checked as it would be at any other door. */
-function parse<T>(name: string, input: T): T {
-  if (!Object.hasOwn(agentOperations, name)) return input;
-  // The name was just looked up.
-  const { input: schema } = agentOperations[name as keyof typeof agentOperations];
-  return parseRequest(schema, dropUndefined(input)) as T;
-}
-
-function dropUndefined(input: unknown): unknown {
-  return JSON.parse(JSON.stringify(input));
 }
 
 function getSession({ sessions }: Parts, sessionId: string): EmbeddedSession {
@@ -151,10 +109,10 @@ function lifeCalls(parts: Parts) {
       const { interrupted } = await getSession(parts, session_id).agent.handle("interrupt", {});
       return { signalled: interrupted ? 1 : 0 };
     },
-  } satisfies Partial<Calls>;
+  } satisfies Partial<Operations>;
 }
 
-function workerCalls(parts: Parts): Pick<Calls, WorkerOperationName> {
+function workerCalls(parts: Parts): Pick<Operations, WorkerOperationName> {
   const calls = Object.entries(agentRequests).map(([name, { worker }]) => [
     name,
     async ({ session_id, ...input }: { readonly session_id: string }) =>
@@ -162,7 +120,7 @@ function workerCalls(parts: Parts): Pick<Calls, WorkerOperationName> {
       getSession(parts, session_id).agent.handle(worker, input as never),
   ]);
   // One for each row.
-  return Object.fromEntries(calls) as Pick<Calls, WorkerOperationName>;
+  return Object.fromEntries(calls) as Pick<Operations, WorkerOperationName>;
 }
 
 function viewCalls(parts: Parts) {
@@ -183,10 +141,10 @@ function viewCalls(parts: Parts) {
       if (spec === undefined) throw new Error("a session that was opened has its spec");
       return describeTeam(loadTeam(spec), { ...spec.model_overrides, ...model_overrides });
     },
-  } satisfies Partial<Calls>;
+  } satisfies Partial<Operations>;
 }
 
-function createStreams(parts: Parts): Streams {
+function createStreams(parts: Parts) {
   return {
     "session.events": async ({ session_id, since = 0, follow = true }, { signal } = {}) => {
       const { events } = getSession(parts, session_id);
@@ -203,7 +161,7 @@ function createStreams(parts: Parts): Streams {
       const isOver = status === "duplicate" && agent.fold.turn_id !== turn_id;
       return untilEnd(events.read({ since, follow: !isOver, signal }), turn_id);
     },
-  };
+  } satisfies Partial<Operations>;
 }
 
 async function* untilEnd<
