@@ -1,7 +1,7 @@
 import type { AgentEvent, AgentEventOf } from "#contract/agent/events.ts";
 import { findOpenAnswer } from "#contract/conversation/answers.ts";
 import { listOpenCalls } from "#contract/conversation/calls.ts";
-import { applyEvent, recentConversation } from "#contract/conversation/conversation.ts";
+import { applyEvent, openConversation } from "#contract/conversation/conversation.ts";
 import type { AnswerItem, Conversation } from "#contract/conversation/items.ts";
 import { findItem } from "#contract/conversation/thread.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
@@ -18,11 +18,11 @@ export interface OpenCall {
 
 /**
  * All messages of one conversation, the session's own or a sub-agent's, with everything that a model wants back. The
- * shared reducer decides which events become messages; it keeps only the recent ones.
+ * shared reducer decides which events become messages; it keeps only the newest ones.
  */
 export class ModelHistory {
   readonly items: HistoryItem[] = [];
-  #talk = recentConversation;
+  #talk = openConversation;
   /** The parts of the open answer that have ended. */
   #parts: AssistantPart[] = [];
   #contextFrom = 0;

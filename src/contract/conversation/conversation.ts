@@ -34,6 +34,9 @@ const RECENT: Bounds = {
   subagent_items: 60,
 };
 
+/** For the worker, which keeps the past in its history and reads only the open items. */
+const OPEN: Bounds = { ...RECENT, items: 50, subagent_items: 20 };
+
 export const emptyConversation: Conversation = {
   ...noFacts,
   ...noTurn,
@@ -48,6 +51,7 @@ export const emptyConversation: Conversation = {
 };
 
 export const recentConversation: Conversation = { ...emptyConversation, bounds: RECENT };
+export const openConversation: Conversation = { ...emptyConversation, bounds: OPEN };
 
 /**
  * The one reducer of an agent's session: the worker, the page, the chat view, exports and MCP apply events with it.

@@ -30,8 +30,13 @@ export function keepItems(thread: Thread, isKept: (item: Item) => boolean): Thre
 }
 
 export function mapItems(thread: Thread, change: (item: Item) => Item): Thread {
-  const items = thread.items.map(change);
-  return items.every((item, at) => item === thread.items[at]) ? thread : { ...thread, items };
+  let isChanged = false;
+  const items = thread.items.map((item) => {
+    const next = change(item);
+    isChanged ||= next !== item;
+    return next;
+  });
+  return isChanged ? { ...thread, items } : thread;
 }
 
 export function threadOf(state: Conversation, subagentId: string | undefined): Thread {
