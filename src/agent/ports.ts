@@ -31,5 +31,10 @@ export interface Blobs {
   /** The name that it can be read by. */
   put(data_b64: string): string;
   /** Undefined when it is gone. */
+  get(name: string): string | undefined | Promise<string | undefined>;
+}
+
+/** Blobs of this process or this machine. */
+export interface LocalBlobs extends Blobs {
   get(name: string): string | undefined;
 }

@@ -1,17 +1,14 @@
-import { createHash } from "node:crypto";
 import { addAbortListener } from "node:events";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
-import type { AgentPorts, Blobs } from "#agent/ports.ts";
+import type { AgentPorts } from "#agent/ports.ts";
 import { AgentState } from "#agent/state/agent-state.ts";
 import type { Inherited } from "#agent/turn/repair.ts";
 import { type Agent, openAgent } from "#agent/worker/agent.ts";
 import { runAgent } from "#agent/worker/run-agent.ts";
 import type { Caller, Where } from "#app/caller.ts";
 import { type Clock, systemClock } from "#base/clock.ts";
-import { isErrno } from "#base/errno.ts";
 import type { Logger } from "#base/logger.ts";
 import type { AgentSpec } from "#contract/agent/spec.ts";
 import { Fault } from "#contract/fault.ts";
@@ -20,11 +17,9 @@ import { limits } from "#contract/limits.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { WorkerInput } from "#contract/operations/worker-requests.ts";
 import { defined } from "#contract/values/defined.ts";
-import { locateDataDir } from "#host/data-dir.ts";
 import { lines } from "#log/lines.ts";
-import { openLogFiles } from "#log/log-files.ts";
-import { readRange } from "#log/read-range.ts";
 import { withoutMarks } from "#proc/environment.ts";
+import { createSessionFiles, type OwnSession, openOwnSession } from "#session/own-session.ts";
 import { createLazyMemories } from "./lazy-memories.ts";
 import { createLazyTools, openOnce } from "./lazy-tools.ts";
 import { readLines } from "./read-lines.ts";
@@ -48,7 +43,6 @@ export interface WorkerOptions {
   readonly clock?: Clock;
 }
 
-const CHUNK_BYTES = 256 * 1024;
 /** Not parked: its session was cut, or it never began. The next life is to know it. */
 const EXIT_ALONE = 1;
 
@@ -59,20 +53,21 @@ const EXIT_ALONE = 1;
 export async function runWorker(options: WorkerOptions): Promise<number> {
   await using stack = new AsyncDisposableStack();
   const log = createStderrLogger(options.stderr);
-  const write = createWriter(options.stdout);
+  const ordered = new OrderedLines(createWriter(options.stdout), log);
   const { promise: ending, resolve: end } = Promise.withResolvers<Ending>();
   const { clock = systemClock, parkAfterMs: ms } = options;
   const idle = stack.use(
     new IdleWatch({ clock, ms, park: () => end("parked"), giveUp: () => end("alone") }),
   );
   const output = (event: object) => {
-    write(event);
+    ordered.write(event);
     idle.touch();
   };
   let agent: Agent | undefined;
-  const ports = openPorts(options, { log, stack, output });
   const open = async (init: WorkerInput<"init">) => {
-    agent = await openLife(options, ports, init);
+    const own = await openOwnSession(options);
+    ordered.follow(own);
+    agent = await openLife(options, { log, stack, output, own }, init);
     idle.watch(agent);
     return agent;
   };
@@ -89,6 +84,7 @@ export async function runWorker(options: WorkerOptions): Promise<number> {
   const how = await ending;
   isLeaving = true;
   await (how === "parked" ? agent?.park() : agent?.[Symbol.asyncDispose]());
+  await ordered.settle();
   return how === "alone" ? EXIT_ALONE : 0;
 }
 
@@ -97,10 +93,11 @@ type Ending = "parked" | "closed" | "alone";
 
 async function openLife(
   options: WorkerOptions,
-  ports: AgentPorts,
+  opening: Opening,
   { keys, spec: given }: WorkerInput<"init">,
 ): Promise<Agent> {
-  const fold = await readFold(options, options.session_id);
+  const ports = openPorts(options, opening);
+  const fold = await readFold(options.session_id, opening.own);
   const spec = fold.spec ?? given;
   if (spec === undefined)
     throw new Fault("invalid_request", "spec: this session has none yet, so init must bring it");
@@ -160,6 +157,45 @@ class IdleWatch implements Disposable {
   }
 }
 
+/** Holds lines back until the blobs that they name are stored, so that none is named that was never there. */
+class OrderedLines {
+  readonly #write: (line: object) => void;
+  readonly #log: Logger;
+  #own: Pick<OwnSession, "kept"> | undefined;
+  #held: Promise<void> | undefined;
+
+  constructor(write: (line: object) => void, log: Logger) {
+    this.#write = write;
+    this.#log = log;
+  }
+
+  follow(own: Pick<OwnSession, "kept">): void {
+    this.#own = own;
+  }
+
+  write(line: object): void {
+    const kept = this.#own?.kept;
+    if (kept === undefined && this.#held === undefined) this.#write(line);
+    else this.#hold(line, kept);
+  }
+
+  async settle(): Promise<void> {
+    await this.#held;
+  }
+
+  #hold(line: object, kept: Promise<unknown> | undefined): void {
+    const report = (error: unknown) => this.#log.error("an image could not be kept", { error });
+    const held = Promise.all([this.#held, kept])
+      .catch(report)
+      .then(() => {
+        if (this.#held === held) this.#held = undefined;
+        this.#write(line);
+      })
+      .catch(report);
+    this.#held = held;
+  }
+}
+
 /** What is longer than a line may be would be dropped by the host, and whoever asked would wait for it. */
 function createWriter(stdout: Writable): (line: object) => void {
   return (line) => {
@@ -183,9 +219,10 @@ interface Opening {
   readonly log: Logger;
   readonly stack: AsyncDisposableStack;
   readonly output: AgentPorts["output"];
+  readonly own: OwnSession;
 }
 
-function openPorts(options: WorkerOptions, { log, stack, output }: Opening): AgentPorts {
+function openPorts(options: WorkerOptions, { log, stack, output, own }: Opening): AgentPorts {
   const { session_id, dataDir, version } = options;
   const { REINS_BOUND_SESSION_ID } = options.env;
   // `reins` in a command, a hook or an MCP server finds this host, as this session. The host sets our other names.
@@ -200,7 +237,6 @@ function openPorts(options: WorkerOptions, { log, stack, output }: Opening): Age
     return openToolDeps({ ...options, log }, stack);
   });
   const caller = describeCaller(options, env);
-  const { sessions } = locateDataDir(dataDir);
   return {
     session_id,
     clock: systemClock,
@@ -212,7 +248,10 @@ function openPorts(options: WorkerOptions, { log, stack, output }: Opening): Age
       return createTools(await getDeps(), caller);
     }),
     openMemory: createLazyMemories({ locate: () => join(dataDir, "memory.db"), log, stack }),
-    blobs: createBlobs(join(sessions, session_id, "blobs")),
+    blobs: {
+      put: (data_b64) => own.keepBlob(Buffer.from(data_b64, "base64")),
+      get: async (name) => (await own.findBlob(name))?.toString("base64"),
+    },
     home: options.env.HOME ?? homedir(),
     env,
     rename: async (title) => {
@@ -237,51 +276,24 @@ function describeCaller({ session_id, env, umask }: WorkerOptions, own: Where["e
   };
 }
 
-function createBlobs(folder: string): Blobs {
-  return {
-    put: (data_b64) => {
-      const bytes = Buffer.from(data_b64, "base64");
-      const name = createHash("sha256").update(bytes).digest("hex");
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      try {
-        writeFileSync(join(folder, name), bytes, { mode: 0o600, flag: "wx" });
-      } catch (error) {
-        // The same bytes were kept before.
-        if (!isErrno(error, "EEXIST")) throw error;
-      }
-      return name;
-    },
-    get: (name) => {
-      try {
-        return readFileSync(join(folder, name)).toString("base64");
-      } catch (error) {
-        if (isErrno(error, "ENOENT")) return undefined;
-        throw error;
-      }
-    },
-  };
-}
-
 /** Everything that a session's log tells about it. */
-async function readFold({ dataDir }: WorkerOptions, sessionId: string): Promise<AgentState> {
+async function readFold(sessionId: string, { readEvents }: OwnSession): Promise<AgentState> {
   const fold = new AgentState(sessionId);
-  using events = openLogFiles(join(locateDataDir(dataDir).sessions, sessionId, "events"));
-  const range = readRange(events, 0, { to: events.tail(), limit: CHUNK_BYTES });
   // A worker of ours or the host wrote it; the fold passes over what it does not know.
-  for await (const line of lines(range))
+  for await (const line of lines(readEvents()))
     if (line.kind === "line") fold.apply(line.value as unknown as AnyEvent);
   return fold;
 }
 
-/** What a fork begins with: the first messages of the session that it comes from. */
+/** What a fork begins with: the first messages of the session that it comes from. That is not of this session's tree. */
 async function readInherited(
-  options: WorkerOptions,
+  { dataDir }: WorkerOptions,
   spec: AgentSpec | undefined,
 ): Promise<Inherited | undefined> {
   if (spec?.forked_from === undefined) return undefined;
   const { session_id, at } = spec.forked_from;
-  const { conversation } = await readFold(options, session_id);
-  const { sessions } = locateDataDir(options.dataDir);
-  const blobs = createBlobs(join(sessions, session_id, "blobs"));
+  const files = createSessionFiles(dataDir, session_id);
+  const { conversation } = await readFold(session_id, files);
+  const blobs = { get: (name: string) => files.findBlob(name)?.toString("base64") };
   return { items: conversation.items.slice(0, at), blobs };
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { AgentPorts, Blobs } from "#agent/ports.ts";
+import type { AgentPorts, LocalBlobs } from "#agent/ports.ts";
 import { AgentState } from "#agent/state/agent-state.ts";
 import type { Inherited } from "#agent/turn/repair.ts";
 import { type Agent, openAgent } from "#agent/worker/agent.ts";
@@ -24,7 +24,7 @@ export interface EmbeddedStart {
 export interface EmbeddedSession extends AsyncDisposable {
   readonly agent: Agent;
   readonly events: EventMemory;
-  readonly blobs: Blobs;
+  readonly blobs: LocalBlobs;
   title: string;
   view(): Session;
 }
@@ -92,7 +92,7 @@ function describe(
 }
 
 /** Images of a session that has no folder. */
-function createMemoryBlobs(): Blobs {
+function createMemoryBlobs(): LocalBlobs {
   const blobs = new Map<string, string>();
   return {
     put: (data_b64) => {

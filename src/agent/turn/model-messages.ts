@@ -1,3 +1,4 @@
+import type { Blobs } from "#agent/ports.ts";
 import type { HistoryItem } from "#agent/state/history.ts";
 import type { Framing, MessagePart } from "#contract/agent/message.ts";
 import type { ModelContent, ModelMessage, ModelToolResult } from "#model/model.ts";
@@ -45,6 +46,31 @@ export function buildMessages(source: MessageSource): ModelMessage[] {
     });
   }
   return messages;
+}
+
+type ImageSource = Pick<MessageSource, "items" | "num_history_items" | "supports_images">;
+
+/** The images that `buildMessages` will ask for, by name. Asks again for those of messages that came meanwhile. */
+export async function loadImages(
+  describe: () => ImageSource,
+  blobs: Pick<Blobs, "get">,
+): Promise<ReadonlyMap<string, string | undefined>> {
+  const loaded = new Map<string, string | undefined>();
+  for (;;) {
+    const missing = namesOf(describe()).filter((name) => !loaded.has(name));
+    if (missing.length === 0) return loaded;
+    for (const name of missing) loaded.set(name, await blobs.get(name));
+  }
+}
+
+function namesOf({ items, num_history_items, supports_images }: ImageSource): string[] {
+  if (!supports_images) return [];
+  return chooseItems(items, num_history_items).flatMap((item) => {
+    const parts = item.kind === "user" ? item.content : item.kind === "tool" ? item.images : [];
+    return parts.flatMap((part) =>
+      part.type === "image" && part.data_b64 === undefined ? (part.blob ?? []) : [],
+    );
+  });
 }
 
 /** The last ones, and none that answers a message that is left out. The first is never an answer. */

@@ -1,4 +1,4 @@
-import type { Blobs } from "#agent/ports.ts";
+import type { Blobs, LocalBlobs } from "#agent/ports.ts";
 import type { AgentState } from "#agent/state/agent-state.ts";
 import type { HistoryItem } from "#agent/state/history.ts";
 import type { AgentEventBody, AgentEventOf } from "#contract/agent/events.ts";
@@ -47,7 +47,7 @@ function of(subagentId: string | undefined) {
 /** The history of another session, and where its images lie. */
 export interface Inherited {
   readonly items: readonly HistoryItem[];
-  readonly blobs: Pick<Blobs, "get">;
+  readonly blobs: Pick<LocalBlobs, "get">;
 }
 
 /** Writes a history down again, as the beginning of another session, which may outlive the first. */
@@ -64,7 +64,7 @@ export function copyHistory(
 /** One that is gone stays a name, and whoever reads it says so. */
 function keepCopy(
   part: MessagePart,
-  { theirs, blobs }: { readonly theirs: Pick<Blobs, "get">; readonly blobs: Blobs },
+  { theirs, blobs }: { readonly theirs: Pick<LocalBlobs, "get">; readonly blobs: Blobs },
 ): MessagePart {
   if (part.type !== "image" || part.blob === undefined) return part;
   const data_b64 = theirs.get(part.blob);

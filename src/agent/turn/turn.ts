@@ -6,7 +6,7 @@ import { type Answer, streamAnswer } from "./answer.ts";
 import { listTools, refuseCalls, runCalls } from "./calls.ts";
 import { compact, estimate, FULL } from "./compaction.ts";
 import { LoopDetector } from "./loop-detector.ts";
-import { buildMessages } from "./model-messages.ts";
+import { buildMessages, loadImages } from "./model-messages.ts";
 import type { Actor, Stage, TurnEnd } from "./stage.ts";
 
 /**
@@ -150,12 +150,16 @@ class Turn {
     const { definition } = cast;
     const { ports, budget } = this.#stage;
     const model = cast.model();
-    const messages = buildMessages({
-      system: cast.instruction(),
+    const describe = () => ({
       ...conversation.context,
       num_history_items: definition.num_history_items,
       supports_images: model.supports_images,
-      readBlob: ports.blobs.get,
+    });
+    const images = await loadImages(describe, ports.blobs);
+    const messages = buildMessages({
+      system: cast.instruction(),
+      ...describe(),
+      readBlob: (name) => images.get(name),
     });
     const tools = listTools(actor).map(({ name, description, input_schema }) => ({
       name,

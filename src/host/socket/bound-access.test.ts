@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { asFault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
@@ -44,6 +45,17 @@ const asks: { readonly [M in HostMethod]: Ask } = {
     call(client, "session.resize", { session_id, cols: 99, rows: 33 }),
   "session.signal": (client, session_id) =>
     call(client, "session.signal", { session_id, signal: "SIGUSR1" }),
+  "session.read": (client, session_id, random) =>
+    call(client, "session.read", {
+      session_id,
+      log: random.boolean() ? "output" : "events",
+      offset: 0,
+      limit: 1000,
+    }),
+  "session.blob": (client, session_id) =>
+    call(client, "session.blob", { session_id, name: "0".repeat(64) }),
+  "session.keep_blob": (client, session_id) =>
+    call(client, "session.keep_blob", { session_id, data_b64: "YQ==" }),
   "session.tree": (client, session_id) => call(client, "session.tree", { session_id }),
   "session.attach": (client, session_id) =>
     call(client, "session.attach", { session_id, viewer: "v", role: "viewer" }),
@@ -65,7 +77,9 @@ const asks: { readonly [M in HostMethod]: Ask } = {
 const ABOUT_ONE = Object.keys(asks).filter(
   (method) =>
     method.startsWith("session.") &&
-    /(revive|get|labels|rename|close|input|resize|signal|tree|attach|watch)$/.test(method) &&
+    /(revive|get|labels|rename|close|input|resize|signal|tree|attach|watch|read|blob)$/.test(
+      method,
+    ) &&
     method !== "session.unwatch",
 ) as HostMethod[];
 
@@ -215,7 +229,8 @@ function createOracle(root: string, all: readonly HostSession[]): (id: string) =
 function fingerprint({ host }: BoundHost, session: HostSession): string {
   const child = host.spawner.children.find(({ pid }) => pid === session.record.process?.pid);
   const { written, sizes, signals, treeSignals, graces } = Object(child);
-  const parts = [session.view(), host.sessions.find(session.id) === session];
+  const files = readdirSync(session.dir);
+  const parts = [session.view(), files, host.sessions.find(session.id) === session];
   return JSON.stringify([...parts, String(written), sizes, signals, treeSignals, graces]);
 }
 

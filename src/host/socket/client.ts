@@ -140,7 +140,8 @@ export class HostClient implements Disposable {
   #onFrame(frame: SocketFrame): void {
     if (frame.kind === "tail") this.#watches.get(frame.notice.watch)?.onTail(frame.notice);
     else if (frame.kind === "output") this.#watches.get(frame.notice.watch)?.onOutput(frame.notice);
-    else if (frame.kind === "done") this.#onDone(frame.id);
+    else if (frame.kind === "done") this.#answers.take(frame.id)?.resolve({});
+    else if (frame.kind === "bytes") this.#answers.take(frame.id)?.resolve(frame.result);
     else if (frame.kind === "json") this.#onJson(frame.value);
   }
 
@@ -174,10 +175,6 @@ export class HostClient implements Disposable {
       for (const watch of this.#watches.values())
         if (watch.session.session_id === sessionId) watch.onClosed();
     this.#onList?.(sessionId, session, reason);
-  }
-
-  #onDone(id: number): void {
-    this.#answers.take(id)?.resolve({});
   }
 
   #onClose(): void {

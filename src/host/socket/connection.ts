@@ -7,7 +7,7 @@ import type { Secrets } from "#host/secrets.ts";
 import type { HandedConnection } from "#host/session/hand-over.ts";
 import type { HostAccess } from "./bound-access.ts";
 import { descriptorOf } from "./descriptor-of.ts";
-import { encodeDone, encodeJson, FrameReader, type InputMessage } from "./frames.ts";
+import { encodeBytes, encodeDone, encodeJson, FrameReader, type InputMessage } from "./frames.ts";
 import { type Attachment, createHandlers, type Handlers } from "./handlers.ts";
 import { features, type Hello, type HostMethod, type HostUpgrade, PROTOCOL } from "./methods.ts";
 import { Notifier } from "./notifier.ts";
@@ -213,7 +213,7 @@ export class Connection {
     if (method === "host.upgrade") this.#upgradeId ??= id;
     try {
       const result = await this.#call(method, params ?? {});
-      const answer = encodeJson({ id, result });
+      const answer = hasBytes(result) ? encodeBytes(id, result) : encodeJson({ id, result });
       if (method === "session.input") this.#sendSoon(answer);
       else this.#send(answer);
     } catch (error) {
@@ -283,6 +283,10 @@ function checkTyped(bytes: Buffer, inputId = ""): void {
       "invalid_request",
       `input_id: an id of an input has at most ${limits.input_id_chars} characters`,
     );
+}
+
+function hasBytes(result: unknown): result is { readonly bytes: Uint8Array } {
+  return Object(result).bytes instanceof Uint8Array;
 }
 
 function isMethod(method: string): method is HostMethod {

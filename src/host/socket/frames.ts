@@ -9,13 +9,15 @@ import { parseJson } from "#contract/parse.ts";
  * kind 0: a JSON object (hello, request, reply, push). kind 1: "a tail moved", the one message that comes often:
  * watch u32 LE · tail f64 LE · events tail f64 LE. kind 4: the same with the few bytes that moved it behind: channel u8 ·
  * bytes. kind 2: something typed: id u32 LE · attachment u32 LE · length u16 LE of the input's id · that id · bytes; answered
- * by kind 3: id u32 LE, or by a JSON error. A kind that is not known is skipped, so that both sides may grow.
+ * by kind 3: id u32 LE, or by a JSON error. kind 5: an answer that holds bytes: id u32 LE · length u32 LE of the rest of the answer ·
+ * that as JSON · bytes. A kind that is not known is skipped, so that both sides may grow.
  */
 export const KIND_JSON = 0;
 const KIND_TAIL = 1;
 const KIND_INPUT = 2;
 const KIND_DONE = 3;
 const KIND_OUTPUT = 4;
+const KIND_BYTES = 5;
 
 /** A list of 1,000 sessions with long names fits. */
 const SOCKET_FRAME_BYTES = 16 * 1024 * 1024;
@@ -25,6 +27,7 @@ const LENGTH_BYTES = 4;
 const BODY_START = 5;
 const INPUT_HEADER_BYTES = 10;
 const TAIL_BODY_BYTES = 20;
+const BYTES_HEADER_BYTES = 8;
 
 export interface TailNotice {
   readonly watch: number;
@@ -52,6 +55,7 @@ export type SocketFrame =
   | { readonly kind: "output"; readonly notice: OutputNotice }
   | { readonly kind: "input"; readonly input: InputMessage }
   | { readonly kind: "done"; readonly id: number }
+  | { readonly kind: "bytes"; readonly id: number; readonly result: object }
   | { readonly kind: "unknown" };
 
 export function encodeJson(value: unknown): Buffer {
@@ -89,6 +93,20 @@ export function encodeInput({ id, attachment, input_id = "", bytes }: InputMessa
 export function encodeDone(id: number): Buffer {
   const frame = openFrame(KIND_DONE, 4);
   frame.writeUInt32LE(id, BODY_START);
+  return frame;
+}
+
+/** An answer with a field `bytes`, which goes as it is. */
+export function encodeBytes(
+  id: number,
+  { bytes, ...rest }: { readonly bytes: Uint8Array },
+): Buffer {
+  const head = Buffer.from(JSON.stringify(rest));
+  const frame = openFrame(KIND_BYTES, BYTES_HEADER_BYTES + head.length + bytes.length);
+  frame.writeUInt32LE(id, BODY_START);
+  frame.writeUInt32LE(head.length, BODY_START + 4);
+  head.copy(frame, BODY_START + BYTES_HEADER_BYTES);
+  frame.set(bytes, BODY_START + BYTES_HEADER_BYTES + head.length);
   return frame;
 }
 
@@ -158,6 +176,8 @@ function decode(body: Buffer): SocketFrame {
     case KIND_OUTPUT:
       if (rest.length <= TAIL_BODY_BYTES + 1) break;
       return { kind: "output", notice: readOutput(rest) };
+    case KIND_BYTES:
+      return readBytes(rest);
     case KIND_INPUT:
       return readInput(rest);
     case KIND_DONE:
@@ -179,6 +199,16 @@ function readTail(body: Buffer): TailNotice {
 function readOutput(body: Buffer): OutputNotice {
   const bytes = Buffer.from(body.subarray(TAIL_BODY_BYTES + 1));
   return { ...readTail(body), channel: body[TAIL_BODY_BYTES] ?? 0, bytes };
+}
+
+function readBytes(body: Buffer): SocketFrame {
+  const headBytes = body.length < BYTES_HEADER_BYTES ? 0 : body.readUInt32LE(4);
+  const start = BYTES_HEADER_BYTES + headBytes;
+  if (body.length < start)
+    throw new Fault("invalid_request", "a frame of bytes is shorter than it says");
+  const head = parseJson(body.toString("utf8", BYTES_HEADER_BYTES, start), "a frame");
+  const bytes = Buffer.from(body.subarray(start));
+  return { kind: "bytes", id: body.readUInt32LE(0), result: { ...Object(head), bytes } };
 }
 
 function readInput(body: Buffer): SocketFrame {

@@ -1,7 +1,10 @@
 import { Fault } from "#contract/fault.ts";
 import { findSignal, signalNames } from "#contract/signals.ts";
 import type { Role } from "#host/session/audience.ts";
+import { createBlobFiles } from "#host/session/blob-files.ts";
 import type { HostSession } from "#host/session/host-session.ts";
+import { readLog } from "#host/session/read-log.ts";
+import { asDiskFault } from "#host/sessions/prepare-session.ts";
 import type { HostAccess } from "./bound-access.ts";
 import { listSessions } from "./list-sessions.ts";
 import type { HostMethod, HostMethods } from "./methods.ts";
@@ -35,6 +38,7 @@ export function createHandlers(context: HandlerContext): Handlers {
     ...sessionHandlers(context),
     ...attachHandlers(context),
     ...watchHandlers(context),
+    ...readHandlers(context),
   };
 }
 
@@ -141,6 +145,24 @@ function attachHandlers(context: HandlerContext) {
     "session.renew": (params) => {
       const { session, generation } = find(params.attachment);
       return { held: generation !== undefined && session.audience.renew(generation) };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+function readHandlers({ sessions }: HandlerContext) {
+  return {
+    "session.read": (params) =>
+      readLog(sessions.get(params.session_id), params) ?? { kind: "end" as const },
+    "session.blob": (params) => ({
+      bytes: createBlobFiles(sessions.get(params.session_id).dir).find(params.name),
+    }),
+    "session.keep_blob": (params) => {
+      const { dir } = sessions.get(params.session_id);
+      try {
+        return { name: createBlobFiles(dir).keep(Buffer.from(params.data_b64, "base64")) };
+      } catch (error) {
+        throw asDiskFault(error);
+      }
     },
   } satisfies Partial<Handlers>;
 }

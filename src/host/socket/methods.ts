@@ -18,6 +18,7 @@ export const features = [
   "lives",
   "upgrade",
   "bound",
+  "read",
 ] as const;
 
 export interface Hello {
@@ -109,6 +110,18 @@ interface BySession {
   readonly session_id: string;
 }
 
+/** A range of a log: bytes of one channel, a range that cannot be read any more, or nothing yet. */
+export type HostRead =
+  | {
+      readonly kind: "bytes";
+      readonly offset: number;
+      readonly channel: number;
+      readonly at_ms: number;
+      readonly bytes: Uint8Array;
+    }
+  | { readonly kind: "gap"; readonly from: number; readonly to: number }
+  | { readonly kind: "end" };
+
 /** Method name → what it takes and what it answers. */
 export interface HostMethods {
   /** Feature `bound`. The first request of a connection, if at all: without `session_id` it is the user's. */
@@ -173,6 +186,25 @@ export interface HostMethods {
         })
       | undefined;
     result: { readonly signalled: number };
+  };
+  /** Feature `read`. Reads a log at an offset, at most `host_read_bytes`. */
+  "session.read": {
+    params: BySession & {
+      readonly log: "output" | "events";
+      readonly offset: number;
+      readonly limit: number;
+    };
+    result: HostRead;
+  };
+  /** Feature `read`. A file beside the logs, by its name; no bytes when it is gone. */
+  "session.blob": {
+    params: BySession & { readonly name: string };
+    result: { readonly bytes?: Uint8Array | undefined };
+  };
+  /** Feature `read`. Keeps a file beside the logs and gives its name. */
+  "session.keep_blob": {
+    params: BySession & { readonly data_b64: string };
+    result: { readonly name: string };
   };
   "session.tree": { params: BySession; result: { readonly processes: number } };
   "session.attach": {

@@ -61,6 +61,17 @@ export const requests = {
     signal: z.string().min(1).max(20),
     scope: z.enum(["foreground", "tree"]).optional(),
   }),
+  "session.read": z.object({
+    session_id,
+    log: z.enum(["output", "events"]),
+    offset: z.int().min(0),
+    limit: z.int().min(1),
+  }),
+  "session.blob": z.object({ session_id, name: z.string().regex(/^[0-9a-f]{64}$/) }),
+  "session.keep_blob": z.object({
+    session_id,
+    data_b64: z.base64().max(limits.image_b64_chars),
+  }),
   "session.tree": z.object({ session_id }),
   "session.attach": z.object({
     session_id,
