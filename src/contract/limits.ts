@@ -87,7 +87,7 @@ export const limits = {
   /** For an answer that does: a close, and the sessions below it after it, each with the longest grace. */
   host_wait_ms: 2 * GRACE_LONGEST_MS + MINUTE_MS,
   host_upgrade_ms: 2 * MINUTE_MS,
-  /** Of a log, in one answer of the host. */
+  /** The longest range of a log in one answer of the host. */
   host_read_bytes: MIB,
   steer_queue: 5,
   followup_queue: 20,

@@ -285,7 +285,7 @@ async function readFold(sessionId: string, { readEvents }: OwnSession): Promise<
   return fold;
 }
 
-/** What a fork begins with: the first messages of the session that it comes from. That is not of this session's tree. */
+/** The first messages of the session that a fork comes from, which is outside of the tree of this session. */
 async function readInherited(
   { dataDir }: WorkerOptions,
   spec: AgentSpec | undefined,

@@ -61,7 +61,7 @@ function createOverHost(dir: DataDir, options: OwnSessionOptions): OwnSession {
   const connect = async () => {
     const client = await connectAsSession(dir, options);
     if (client !== undefined) return client;
-    throw new Error("the host of this session has gone");
+    throw new Error("no host answers for this session");
   };
   const keeping = new Map<string, Promise<unknown>>();
   const keep = async (bytes: Uint8Array) => {
