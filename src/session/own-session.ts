@@ -3,7 +3,6 @@ import { type DataDir, locateDataDir } from "#host/data-dir.ts";
 import type { BoundEnvironment } from "#host/find-binding.ts";
 import { type BlobFiles, createBlobFiles, nameBlob } from "#host/session/blob-files.ts";
 import type { HostClient } from "#host/socket/client.ts";
-import { findHost } from "#host/socket/start-host.ts";
 import { openLogFiles } from "#log/log-files.ts";
 import type { LogChunk } from "#log/log-source.ts";
 import { readRange } from "#log/read-range.ts";
@@ -100,6 +99,8 @@ async function connectAsSession(
   { session_id, env }: OwnSessionOptions,
 ): Promise<HostClient | undefined> {
   if (env.REINS_BOUND_SESSION_ID !== session_id) return undefined;
+  // Only a worker that has a connection of its own loads what connects.
+  const { findHost } = await import("#host/socket/start-host.ts");
   const client = await findHost(dir, env);
   if (client === undefined || client.hello.features.includes("read")) return client;
   client[Symbol.dispose]();

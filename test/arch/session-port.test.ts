@@ -22,7 +22,6 @@ const rules: readonly Rule[] = [
     exceptions: {
       "src/app/glance/glances.ts": "a line at the end of each log, with nothing that stays open",
       "src/app/restart/unattended-agents.ts": "looks for agents without starting a host",
-      "src/daemon/agent.ts": "a worker reads its own history before it has a connection",
     },
   },
   {

@@ -50,7 +50,7 @@ export function buildMessages(source: MessageSource): ModelMessage[] {
 
 type ImageSource = Pick<MessageSource, "items" | "num_history_items" | "supports_images">;
 
-/** The images that `buildMessages` will ask for, by name. Asks again for those of messages that came meanwhile. */
+/** The images that `buildMessages` will ask for, by name, with those of messages that came meanwhile. */
 export async function loadImages(
   describe: () => ImageSource,
   blobs: Pick<Blobs, "get">,
