@@ -43,7 +43,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   "@xterm/addon-unicode-graphemes": ["screen"],
   hono: ["http"],
   "@hono/node-server": ["http"],
-  ws: ["http"],
+  ws: ["http", "cli"],
   unbash: ["agent", "app"],
   re2js: ["base"],
   "@modelcontextprotocol/server": ["mcp"],

@@ -59,10 +59,13 @@ export async function openRemoteClient(
   if (socketPath === undefined && token === undefined && isTarget) return await openTarget(url);
   const known = token ?? (socketPath === undefined ? findToken(url) : getGivenToken(remote));
   if (socketPath === undefined) return createClient({ url: remote, token: known });
-  const { createUnixFetch } = await import("./unix-fetch.ts");
+  const [{ createUnixFetch }, { createUnixWebSocket }] = await Promise.all([
+    import("./unix-fetch.ts"),
+    import("./unix-web-socket.ts"),
+  ]);
   const fetch = createUnixFetch(socketPath);
-  const client = createClient({ url: UNIX_URL, token: known, fetch });
-  return { ...client, attach: refuseSocket, terminals: refuseSocket };
+  const WebSocket = createUnixWebSocket(socketPath);
+  return createClient({ url: UNIX_URL, token: known, fetch, WebSocket });
 }
 
 /** Whether a server answers comes first: a missing token is reported only for a server that wants one. */
@@ -87,13 +90,5 @@ function getGivenToken(remote: string): string {
   throw new Fault(
     "unauthenticated",
     `no run of this machine is served at ${remote}; put the token of what is there into REINS_TOKEN`,
-  );
-}
-
-/** Node's WebSocket knows no unix sockets, and whoever can reach one is on the machine of its run. */
-function refuseSocket(): never {
-  throw new Fault(
-    "unsupported",
-    "output is not followed over a unix socket; without --remote the run is reached through the host",
   );
 }
