@@ -1,13 +1,16 @@
+import { randomUUID } from "node:crypto";
 import { constants } from "node:os";
 import { setTimeout } from "node:timers/promises";
-import { followOutput } from "#app/follow-output.ts";
+import { isPassing } from "#client/transport/refusal.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
 import type { LogChunk } from "#log/log-source.ts";
-import type { Local } from "./context.ts";
+import { Patience } from "./control/patience.ts";
 import { exitCodeOf, hostGone, notice, sayFault } from "./exit.ts";
 import { createFrameWriter, openRawWriter } from "./output-writer.ts";
+import { chunksOf } from "./terminal/printed-chunks.ts";
+import type { SessionClient } from "./terminal/session-client.ts";
 
 export interface PipedOptions {
   readonly since: number | undefined;
@@ -25,6 +28,7 @@ export const LATE_EXIT = 124;
 /** SIGHUP is last: Node always catches SIGINT and SIGTERM, so only SIGHUP shows from outside that all three are handled. */
 const LEAVING = ["SIGTERM", "SIGHUP"] as const;
 const RETRY_MS = 50;
+const AGAIN_MS = 250;
 const AWAY =
   "the server is away; Ctrl-C reaches the program when it is back, and once more leaves it alone";
 
@@ -32,8 +36,8 @@ const AWAY =
 export interface PipedSession {
   readonly session_id: Session["session_id"];
   /** Of the server; absent = this machine. */
-  readonly address?: string;
-  /** What it prints, up to its exit. */
+  readonly address?: string | undefined;
+  /** The output, up to the exit. */
   chunks(signal: AbortSignal): AsyncIterable<LogChunk>;
   /** A server that is away hears of it when it is back; `onAway` is told that this takes a while. */
   interrupt(asking: { readonly signal: AbortSignal; onAway(): void }): Promise<unknown>;
@@ -44,24 +48,63 @@ export interface PipedSession {
 
 export type PipedInput = { readonly data_b64: string } | { readonly eof: true };
 
-/** A session of this machine as a part of a pipeline. */
+/** A session of this machine or of a server as a part of a pipeline. A server that is away is waited for. */
 export async function runPiped(
-  local: Local,
-  session: Session,
-  options: PipedOptions,
+  client: SessionClient,
+  { session_id }: Session,
+  { since, ...options }: PipedOptions,
 ): Promise<number> {
-  const { session_id } = session;
-  const { operations } = local;
-  using handle = await local.hosts.of(session_id).open(session_id);
-  const since = options.since ?? handle.output.first();
+  const { address } = client;
+  const isHere = address === undefined;
+  const follow = client.follow ?? client.attach;
+  const onCut = () => {
+    if (isHere) throw hostGone(session_id);
+    notice("the server is away; it is tried again");
+  };
   const piped: PipedSession = {
     session_id,
-    chunks: (signal) => followOutput(handle, { since, until: "exit", signal }),
-    interrupt: () => operations["session.interrupt"]({ session_id }),
-    input: (said) => operations["session.input"]({ session_id, ...said }),
-    look: async () => handle.session,
+    address,
+    chunks: (signal) => chunksOf(follow(session_id, { since, signal }), onCut),
+    // An answer that was cut off may have been heard: then the program is interrupted twice, which is better than never.
+    interrupt: (asking) =>
+      askUntilBack((how) => client.call("session.interrupt", { session_id }, how), {
+        ...asking,
+        isHere,
+      }),
+    input: (said, signal) => {
+      // With an id it is typed once, however often it has to be sent.
+      const request = { session_id, ...said, input_id: randomUUID() };
+      return askUntilBack((how) => client.call("session.input", request, how), { signal, isHere });
+    },
+    look: () => {
+      const look = () => client.call("session.get", { session_id });
+      return isHere ? look() : new Patience().ask(look);
+    },
   };
   return await pipe(piped, options);
+}
+
+interface Asking {
+  readonly signal: AbortSignal;
+  onAway?(): void;
+  /** On this machine no other host has the session. */
+  readonly isHere: boolean;
+}
+
+/** As long as the attachment tries, which is until nobody wants it any more: what is typed into a pipe is never lost. */
+async function askUntilBack<T>(
+  question: (how: { readonly signal: AbortSignal }) => Promise<T>,
+  { signal, onAway, isHere }: Asking,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await question({ signal });
+    } catch (error) {
+      if (isHere || !(error instanceof Fault) || !isPassing(error)) throw error;
+    }
+    onAway?.();
+    await setTimeout(AGAIN_MS, undefined, { signal });
+  }
 }
 
 /** A session as a part of a pipeline: its output to ours, our stdin and Ctrl-C to it, its exit code ours. */

@@ -249,7 +249,7 @@ export class Attachment implements Disposable {
     this.#leave();
   }
 
-  /** What the client asked for is answered first: the end may be what it wanted, and no key's fate stays unknown. */
+  /** Requests under way are answered first: the end may be what the client wanted, and no key's fate stays unknown. */
   #leave(): void {
     if (this.#underWay > 0) return;
     if (this.#hasEnded) this.#peer.close(closeCodes.done, "the session has ended");

@@ -9,7 +9,7 @@ import type { OutputOutbox } from "./output-pump.ts";
 const CONNECTING = 0;
 const OPEN = 1;
 const CLOSED = 3;
-/** What a browser reports when there was no close frame. */
+/** Browsers report it when there was no close frame. */
 const ABNORMAL = 1006;
 
 interface SocketEvent {

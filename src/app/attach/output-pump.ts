@@ -4,7 +4,7 @@ import type { Session } from "#contract/session.ts";
 import type { SessionHandle } from "#session/session-host.ts";
 import type { OutputFrames } from "./output-frames.ts";
 
-/** What has left and has not been taken is bounded here. */
+/** Bounds the output that has left and has not been taken. */
 export interface OutputOutbox {
   /** More would only wait here. */
   readonly isFull: boolean;

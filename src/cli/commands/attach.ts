@@ -49,7 +49,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     });
   }
   const piped = { since: from, json: false, forwardsInput: false, isViewer };
-  return await runPiped(local, session, piped);
+  return await runPiped(createLocalClient(local), session, piped);
 }
 
 async function attachAgent(session: Session, viewing: Viewing): Promise<number> {

@@ -6,6 +6,7 @@ import { openLocalTools, parseTime } from "#cli/control/local-tools.ts";
 import { parseOptions, splitCommand } from "#cli/options.ts";
 import { LATE_EXIT, onSignals, runPiped, sayLeft } from "#cli/piped.ts";
 import { printableJson } from "#cli/printable.ts";
+import { createLocalClient } from "#cli/terminal/local-client.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
@@ -42,7 +43,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const late = new AbortController();
   const waited = Promise.allSettled([running.then((result) => endPatience(result, late))]);
   const following = { since: 0, json: false, forwardsInput: false, patience: late.signal };
-  const code = await runPiped(local, session, following);
+  const code = await runPiped(createLocalClient(local), session, following);
   // It has ended, or a signal sends us away: nobody needs the tool's own answer.
   if (code !== LATE_EXIT) leaving.abort();
   const [answer] = await waited;

@@ -1,5 +1,4 @@
 import { constants } from "node:os";
-import { followOutput } from "#app/follow-output.ts";
 import { findStart } from "#app/last-lines.ts";
 import { findDataDir } from "#cli/context.ts";
 import { hostGone } from "#cli/exit.ts";
@@ -7,8 +6,10 @@ import { parseOptions, parseStart, refuseWords } from "#cli/options.ts";
 import { createFrameWriter, openRawWriter } from "#cli/output-writer.ts";
 import { openReading } from "#cli/place/read-here.ts";
 import { findTarget } from "#cli/place/target.ts";
+import { attachLocally } from "#cli/terminal/local-client.ts";
+import { chunksOf } from "#cli/terminal/printed-chunks.ts";
 import { isFinal } from "#contract/ended.ts";
-import type { LogSource } from "#log/log-source.ts";
+import { endOf, type LogSource } from "#log/log-source.ts";
 import { readRange } from "#log/read-range.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
@@ -42,12 +43,16 @@ export async function run(argv: readonly string[]): Promise<number> {
   });
   using writer =
     values.json === true ? createFrameWriter() : openRawWriter({ isHistory: process.stdout.isTTY });
-  for await (const chunk of followOutput(handle, {
-    since,
-    until: isFollowing ? "final" : "now",
-    signal,
-  })) {
+  const until = isFollowing ? Number.POSITIVE_INFINITY : handle.tail;
+  if (since === until) return 0;
+  const { open } = here;
+  const attachment = attachLocally({ open, until: "final" }, session_id, { since, signal });
+  const onCut = () => {
+    throw hostGone(session_id);
+  };
+  for await (const chunk of chunksOf(attachment, onCut)) {
     await writer.write(chunk);
+    if (endOf(chunk) >= until) break;
   }
   if (!isFollowing || signal.aborted) return leaving.exitCode;
   if (!isFinal(handle.session)) throw hostGone(session_id);
@@ -83,7 +88,7 @@ function onLeavingSignals(): Leaving {
   };
 }
 
-/** What is no longer kept is passed over. */
+/** Skips bytes that are no longer kept. */
 async function* readBytes(source: LogSource, from: number, to: number) {
   for await (const chunk of readRange(source, from, { to, limit: to - from }))
     if (chunk.kind === "bytes") yield chunk;

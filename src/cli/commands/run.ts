@@ -95,7 +95,7 @@ async function runCommand(argv: readonly string[]): Promise<number> {
       isNew: true,
     });
   }
-  return await runPiped(local, session, { since: 0, json, forwardsInput });
+  return await runPiped(createLocalClient(local), session, { since: 0, json, forwardsInput });
 }
 
 /** Most runs have none, and load nothing for it. */

@@ -3,7 +3,7 @@ import { createFrameWriter, openRawWriter } from "#cli/output-writer.ts";
 import { openRemotePlace, type Place } from "#cli/place/place.ts";
 import { choosePlace } from "#cli/place/records.ts";
 import { findTarget } from "#cli/place/target.ts";
-import { chunksOf } from "#cli/remote/remote-output.ts";
+import { chunksOf } from "#cli/terminal/printed-chunks.ts";
 import type { Session } from "#contract/session.ts";
 import { endOf } from "#log/log-source.ts";
 

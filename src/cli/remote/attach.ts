@@ -1,8 +1,8 @@
+import { runPiped } from "#cli/piped.ts";
 import { chatWith, needsTerminal } from "#cli/place/chat-with.ts";
 import { openRemotePlace } from "#cli/place/place.ts";
 import { findTarget } from "#cli/place/target.ts";
 import { attachTerminal } from "#cli/terminal/attached.ts";
-import { runRemotePiped } from "./remote-piped.ts";
 
 export interface RemoteAttach {
   readonly remote: string;
@@ -29,5 +29,5 @@ export async function attachThere(wanted: RemoteAttach): Promise<number> {
     return await attachTerminal(place, session, { role, takeover, since, isNew: false });
   }
   const piped = { since, json: false, forwardsInput: false, isViewer };
-  return await runRemotePiped(place, session, piped);
+  return await runPiped(place, session, piped);
 }

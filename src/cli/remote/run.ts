@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { isAbsolute } from "node:path";
 import type { EventHook } from "#cli/hooks/event-hook.ts";
 import { openRunHooks } from "#cli/hooks/run-hooks.ts";
+import { runPiped } from "#cli/piped.ts";
 import { openRemotePlace } from "#cli/place/place.ts";
 import { choosePlace } from "#cli/place/records.ts";
 import { parseRemote } from "#cli/place/remote.ts";
 import { attachTerminal } from "#cli/terminal/attached.ts";
 import { Fault } from "#contract/fault.ts";
 import type { OperationInput } from "#contract/operations.ts";
-import { runRemotePiped } from "./remote-piped.ts";
 
 export interface RemoteRun {
   readonly remote: string;
@@ -37,8 +37,7 @@ export async function runThere(run: RemoteRun): Promise<number> {
     return 0;
   }
   await using _hooks = await openRunHooks(run.hooks, { session_id, remote, isNew: true });
-  if (!run.isAttached)
-    return await runRemotePiped(place, session, { since: 0, json, forwardsInput });
+  if (!run.isAttached) return await runPiped(place, session, { since: 0, json, forwardsInput });
   const seat = { role: "controller", takeover: false, since: 0, isNew: true } as const;
   return await attachTerminal(place, session, seat);
 }

@@ -56,7 +56,7 @@ interface Claim {
 }
 
 /**
- * Who has control is found out by setting the size, which comes first anyway: a handshake that is refused gives no reason, and
+ * The controller is found out by setting the size, which comes first anyway: a handshake that is refused gives no reason, and
  * a screen of our size can be painted here as it is.
  */
 async function claimControl(
@@ -86,7 +86,7 @@ async function findStart({ history }: SessionClient, sessionId: string) {
   return Math.max(first, tail - HISTORY_BYTES);
 }
 
-/** What was printed up to there was printed before the user came. */
+/** Output up to there was printed before the user came. */
 async function findHistoryEnd(events: AsyncIterator<AttachEvent, void>): Promise<number> {
   for (;;) {
     const next = await events.next();
@@ -129,7 +129,7 @@ interface Reading {
   readonly historyEnd: number;
 }
 
-/** What an attachment says, as the user sees it. */
+/** Shows the events of an attachment to the user. */
 class Reader {
   readonly #client: SessionClient;
   readonly #reading: Reading;

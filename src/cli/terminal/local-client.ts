@@ -27,8 +27,9 @@ interface AttachQuery {
 /** Where an attachment of this process gets its session from. */
 export interface LocalSource {
   open(sessionId: string): Promise<SessionHandle>;
-  /** Undefined: attachments only read, and no viewer is counted. */
+  /** Absent: attachments only read, and no viewer is counted. */
   readonly host?: SessionHost | undefined;
+  readonly until?: "exit" | "final";
 }
 
 /** The typed client's attachment, at an attachment of this process. */
@@ -54,7 +55,7 @@ interface InProcess {
 }
 
 async function openInProcess(
-  { open, host }: LocalSource,
+  { open, host, until }: LocalSource,
   { sessionId, query, peer }: InProcess,
 ): Promise<Attachment> {
   using stack = new DisposableStack();
@@ -62,7 +63,7 @@ async function openInProcess(
   const { role = "viewer", takeover = false, since: asked = handle.output.first() } = query;
   const since = asked === "tail" ? handle.tail : asked;
   // Throws `offset_out_of_range`.
-  if (since > handle.tail) handle.output.read(since, { limit: 1 });
+  if (since < 0 || since > handle.tail) handle.output.read(since, { limit: 1 });
   const caller = describeCaller();
   const audit = { record: () => undefined };
   const attach = async () => {
@@ -71,7 +72,6 @@ async function openInProcess(
     return await openControlOrWatch(deps, handle.session, { role, takeover });
   };
   stack.move();
-  const until = host === undefined ? "final" : "exit";
   const options = { caller, handle, since, clock: systemClock, until, open: attach } as const;
   return new Attachment(options, peer);
 }
@@ -83,6 +83,7 @@ export function createLocalClient({ hosts, operations }: Local): SessionClient {
     address: undefined,
     attach: (sessionId, options) =>
       attachLocally({ host: hosts.of(sessionId), open }, sessionId, options),
+    follow: (sessionId, options) => attachLocally({ open }, sessionId, options),
     call: (name, input) => {
       // The name says which input it is, and which answer.
       const handle = operations[name] as (of: unknown) => Promise<never>;

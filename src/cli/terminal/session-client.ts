@@ -14,6 +14,8 @@ export interface SessionClient extends Pick<Client, "attach"> {
     input: OperationInput<N>,
     options?: { readonly signal?: AbortSignal | undefined },
   ): Promise<OperationOutput<N>>;
+  /** Only reads: no viewer is counted. Absent = `attach`. */
+  readonly follow?: Client["attach"];
   /** History from the log instead of a painted screen. */
   readonly history?: History;
 }
