@@ -2,6 +2,10 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { faults } from "#contract/faults.ts";
+import { locateDataDir } from "#host/data-dir.ts";
+import { findHost } from "#host/socket/start-host.ts";
+import { openTestHost } from "#test/harness/host.ts";
+import { binPath } from "#test/harness/packaged.ts";
 import { openReins, type Reins, succeed } from "#test/harness/reins.ts";
 import { scripted } from "#test/harness/runtimes.ts";
 
@@ -72,3 +76,22 @@ test("a person's terminal inside Reins sees every session", async () => {
   const stdout = succeed(await reins.run(["run", "--", "reins", "ps", "--json"]));
   expect(idsIn(stdout)).toContain(other);
 });
+
+test.skipIf(process.platform !== "linux")(
+  "a session's connection stays the session's across an upgrade of the host, and its secret stays right",
+  { timeout: 180_000 },
+  async () => {
+    await using host = await openTestHost();
+    await host.create({ argv: ["/bin/sleep", "1000"] });
+    const { session_id } = await host.create({ kind: "agent", argv: ["/bin/sleep", "1000"] });
+    const dir = locateDataDir(host.dataDir);
+    using before = await findHost(dir, { REINS_BOUND_SESSION_ID: session_id });
+    await host.client.call("host.upgrade", { command: [process.execPath, binPath] });
+    using after = await findHost(dir, { REINS_BOUND_SESSION_ID: session_id });
+    for (const client of [before, after]) {
+      const listed = await client?.call("session.list", {});
+      expect(listed?.sessions.map((session) => session.session_id)).toEqual([session_id]);
+    }
+    expect((await host.client.call("session.list", {})).sessions).toHaveLength(2);
+  },
+);
