@@ -19,14 +19,14 @@ import { type Agents, createAgents, interruptAgent } from "./agent/agents.ts";
 import { type Audit, createAudit, createAuditOperations, createHostAudit } from "./audit.ts";
 import type { Caller, Where, Who } from "./caller.ts";
 import { createDirectoryOperations } from "./directory.ts";
-import { createGlanceOperations } from "./glance/glances.ts";
+import { createGlanceOperations } from "./glances.ts";
 import { RemovedWorkspaces } from "./live/removed-workspaces.ts";
 import { SessionBoard } from "./live/session-board.ts";
 import { createProcessOperations } from "./process/process.ts";
 import { createEventOperations } from "./read/events.ts";
 import { createOutputOperations } from "./read/output.ts";
 import { openPatterns, type Patterns } from "./read/patterns.ts";
-import { createSessionsEvents, isKnownToAsk } from "./read/sessions-events.ts";
+import { createSessionsEvents } from "./read/sessions-events.ts";
 import { createWaitOperations } from "./read/wait.ts";
 import { type AgentsTended, tendAgents } from "./restart/tend-agents.ts";
 import { createSessionOperations } from "./session.ts";
@@ -182,10 +182,7 @@ function createGatewayOperations(parts: Parts, caller: Caller): GatewayOperation
       },
       caller,
     ),
-    ...createGlanceOperations(
-      { ...parts, isAsking: (sessionId) => isKnownToAsk(parts.board, sessionId) },
-      caller,
-    ),
+    ...createGlanceOperations(parts, caller),
     ...createAgentOperations({ ...parts, places }, caller),
     ...createOutputOperations(parts, caller),
     ...createEventOperations(parts, caller),

@@ -2,7 +2,13 @@ import * as z from "zod";
 import { everyName } from "./every-name.ts";
 import { SessionId, TaskId, WorkspaceId } from "./ids.ts";
 import { limits } from "./limits.ts";
-import { SessionState } from "./session-state.ts";
+import {
+  SessionNeed,
+  SessionState,
+  SessionStatus,
+  SessionTurn,
+  SessionUsage,
+} from "./session-state.ts";
 
 export const SessionKind = z.enum(["terminal", "command", "agent"]);
 export type SessionKind = z.infer<typeof SessionKind>;
@@ -36,6 +42,12 @@ export const Environment = everyName(Variables)
 /** What a caller has been given himself: one odd name in it must not keep all from running, and is left out. */
 export const InheritedEnvironment = Variables.refine(isCarried, TOO_LARGE);
 
+/** How people and programs call a session. `latest` and words that look like an id mean something else as a target. */
+export const SessionName = z
+  .string()
+  .regex(/^[a-z][a-z0-9._-]{0,39}$/, "a name is a lower-case letter and up to 39 of a-z 0-9 . _ -")
+  .refine((name) => name !== "latest" && !name.startsWith("ses_"), "this name is reserved");
+
 /** Who holds control of a session: input and resize are theirs while the lease lasts. */
 export const Controller = z.strictObject({
   holder: z.string(),
@@ -48,7 +60,20 @@ export const Session = z.strictObject({
   kind: SessionKind,
   mode: z.enum(["pty", "pipe"]),
   state: SessionState,
+  /** Unique among the live sessions of a workspace. */
+  name: SessionName.nullable(),
   title: z.string(),
+  /** Null when the host is older than this field: unknown. */
+  status: SessionStatus.nullable(),
+  needs: z.array(SessionNeed),
+  /** The last line that it printed; for an agent the last thing it said, did or asks. */
+  last_line: z.string(),
+  turn: SessionTurn.nullable(),
+  usage: SessionUsage.nullable(),
+  /** Null outside a fleet. */
+  host_id: z.string().nullable(),
+  /** Null while its host can be reached. */
+  unreachable_since: z.iso.datetime().nullable(),
   workspace_id: WorkspaceId,
   task_id: TaskId.nullable(),
   issue_id: z.string().nullable(),
@@ -68,6 +93,9 @@ export const Session = z.strictObject({
   created_at: z.iso.datetime(),
   last_io_at: z.iso.datetime(),
   exited_at: z.iso.datetime().nullable(),
+  /** The current agent of a team, and its model. */
+  agent: z.string().optional(),
+  model: z.string().optional(),
   /** Of an agent: which of its workers this is, from 1 on. */
   life: z.int().optional(),
   /** The log could not keep what was printed: the range is a gap. Absent while all is well. */

@@ -453,7 +453,7 @@ test("a title that is given while something still holds the output does not end 
   await using host = openTestSessions();
   const { session, child } = await host.open();
   child.exit();
-  session.rename("named");
+  session.rename({ title: "named" });
   child.print("late");
   child.finish();
   expect(readOutput(session)).toBe("late");

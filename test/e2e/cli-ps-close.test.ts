@@ -34,7 +34,7 @@ test("ps lists what runs, ps -a also what has ended", async () => {
   const id = await reins.detach(["--", "sleep", "1000"]);
   const running = succeed(await reins.run(["ps"])).split("\n");
   expect(running).toHaveLength(3);
-  expect(running[0]).toMatch(/^ID +STATE +KIND +AGE +TITLE +DIRECTORY$/);
+  expect(running[0]).toMatch(/^ID +STATUS +KIND +AGE +TITLE +DIRECTORY$/);
   expect(running[1]).toMatch(
     new RegExp(`^${id}  running  command  \\d+s +sleep 1000  ${reins.path}$`),
   );

@@ -1,9 +1,15 @@
 import { join } from "node:path";
 import { ManualClock } from "#base/manual-clock.ts";
+import {
+  describeStatus,
+  emptyAgentStatus,
+  reduceAgentStatus,
+} from "#contract/agent/agent-status.ts";
 import { channels, type OutputChannel } from "#contract/channels.ts";
 import { Fault } from "#contract/fault.ts";
 import { Session } from "#contract/session.ts";
 import type { SessionState } from "#contract/session-state.ts";
+import { StatusLines } from "#host/session/status-lines.ts";
 import type { HostClient } from "#host/socket/client.ts";
 import { Watch } from "#host/socket/watch.ts";
 import { openLogWriter } from "#log/log-writer.ts";
@@ -48,6 +54,8 @@ export function openWrittenSession(
   const output = stack.use(openLogWriter({ dir: join(dir, "output"), clock, ...log }));
   const events = stack.use(openLogWriter({ dir: join(dir, "events"), clock }));
   let session = Session.parse({ ...describe(clock), ...overrides });
+  const lines = new StatusLines();
+  let status = emptyAgentStatus;
   const watches = new Set<Watch>();
   const watch = () => {
     const opened: Watch = new Watch(
@@ -102,11 +110,19 @@ export function openWrittenSession(
       this.write(`${JSON.stringify(event)}\n`);
     },
     write(text) {
-      events.append(channels.events, Buffer.from(text));
+      const bytes = Buffer.from(text);
+      events.append(channels.events, bytes);
       moved();
+      if (session.kind !== "agent") return;
+      lines.push(bytes, (event) => {
+        status = reduceAgentStatus(status, event);
+      });
+      this.enter(session.state);
     },
     enter(state) {
-      session = { ...session, state, tail: output.tail, events_tail: events.tail };
+      const described = session.kind === "agent" ? describeStatus(state, status) : {};
+      const tails = { tail: output.tail, events_tail: events.tail };
+      session = { ...session, ...described, ...tails, state };
       for (const each of watches) each.onSession(session);
     },
     leave() {
@@ -132,6 +148,9 @@ function describe(clock: ManualClock): Readonly<Record<string, unknown>> {
     mode: "pty",
     state: { kind: "running" },
     title: "",
+    name: null,
+    ...{ status: "running", needs: [], last_line: "", turn: null, usage: null },
+    ...{ host_id: null, unreachable_since: null },
     workspace_id: "wsp_local",
     work_dir: "/",
     shell: null,

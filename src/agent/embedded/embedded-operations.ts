@@ -102,7 +102,7 @@ function lifeCalls(parts: Parts) {
     "session.get": async ({ session_id }) => getSession(parts, session_id).view(),
     "session.update": async ({ session_id, title }) => {
       const session = getSession(parts, session_id);
-      session.title = title;
+      if (title !== undefined) session.title = title;
       return session.view();
     },
     "session.interrupt": async ({ session_id }) => {

@@ -3,6 +3,12 @@ import type { AgentPorts, LocalBlobs } from "#agent/ports.ts";
 import { AgentState } from "#agent/state/agent-state.ts";
 import type { Inherited } from "#agent/turn/repair.ts";
 import { type Agent, openAgent } from "#agent/worker/agent.ts";
+import {
+  type DescribedStatus,
+  describeStatus,
+  emptyAgentStatus,
+  reduceAgentStatus,
+} from "#contract/agent/agent-status.ts";
 import type { AgentSpec } from "#contract/agent/spec.ts";
 import { LOCAL_WORKSPACE, SessionId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
@@ -36,11 +42,15 @@ export async function openEmbeddedSession(start: EmbeddedStart): Promise<Embedde
   const blobs = createMemoryBlobs();
   const created_at = new Date(ports.clock.now()).toISOString();
   let { title } = start;
+  let status = emptyAgentStatus;
   const agent = await openAgent({
     ports: {
       ...ports,
       session_id,
-      output: (event) => events.append(event),
+      output: (event) => {
+        events.append(event);
+        status = reduceAgentStatus(status, event);
+      },
       blobs,
       rename: async (name) => {
         title = name.slice(0, limits.title_chars);
@@ -61,7 +71,10 @@ export async function openEmbeddedSession(start: EmbeddedStart): Promise<Embedde
     set title(name: string) {
       title = name;
     },
-    view: () => describe({ session_id, title, created_at, work_dir: spec.work_dir }, events),
+    view: () => ({
+      ...describe({ session_id, title, created_at, work_dir: spec.work_dir }, events),
+      ...describeStatus({ kind: "running" }, status),
+    }),
     [Symbol.asyncDispose]: async () => {
       await agent[Symbol.asyncDispose]();
       events.close();
@@ -73,9 +86,10 @@ export async function openEmbeddedSession(start: EmbeddedStart): Promise<Embedde
 function describe(
   own: Pick<Session, "session_id" | "title" | "created_at" | "work_dir">,
   { tail }: EventMemory,
-): Session {
+): Omit<Session, keyof DescribedStatus> {
   return {
     ...own,
+    ...{ name: null, host_id: null, unreachable_since: null },
     kind: "agent",
     mode: "pipe",
     state: { kind: "running" },

@@ -12,6 +12,7 @@ import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { OperationInput } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { HostCreate } from "#host/socket/methods.ts";
 import { planLaunch } from "./launch.ts";
 import { type AgentDeps, getVisibleAgent, recordAgent } from "./visible-agent.ts";
@@ -39,6 +40,7 @@ export async function createAgent(
   const { workspace_id, task_id, parent_session_id, idempotency_key } = input;
   const request = describeNew(deps, caller, {
     kind: "agent",
+    ...defined({ name: input.name }),
     title: input.title ?? titleOf(loaded.name),
     ...{ workspace_id, task_id, parent_session_id, idempotency_key },
     work_dir:

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { channels } from "#contract/channels.ts";
+import { PlainText } from "#contract/text/plain-text.ts";
 import type { Piece } from "./export-pieces.ts";
-import { PlainText, writeText } from "./export-text.ts";
+import { writeText } from "./export-text.ts";
 
 function plain(...parts: readonly string[]): string {
   const text = new PlainText();

@@ -105,7 +105,7 @@ export class SessionBoard {
     const before = this.#known.get(sessionId);
     this.#known.set(sessionId, session);
     this.#listener?.seen(session);
-    const event = { type: nameChange(before, session), at: this.#now(), session };
+    const event = { ...describeChange(before, session), at: this.#now(), session };
     this.changes.emit({ workspace_id: session.workspace_id, event });
   }
 
@@ -114,10 +114,38 @@ export class SessionBoard {
   }
 }
 
-function nameChange(before: Session | undefined, { state, title }: Session): ChangeName {
+type Change = Pick<
+  Extract<SessionsEvent, { readonly session: Session }>,
+  "type" | "changed" | "needs_answer"
+>;
+
+function describeChange(before: Session | undefined, session: Session): Change {
+  const asked = before !== undefined && before.needs.length > 0;
+  const asks = session.needs.length > 0;
+  return {
+    type: nameChange(before, session),
+    ...(before === undefined ? {} : { changed: listChanged(before, session) }),
+    ...(asked === asks ? {} : { needs_answer: asks }),
+  };
+}
+
+function nameChange(before: Session | undefined, session: Session): ChangeName {
+  const { state, title, needs } = session;
   if (before === undefined) return "session.opened";
   if (before.state.kind !== state.kind)
     return state.kind === "exited" || state.kind === "lost" ? "session.exited" : "session.state";
   if (before.title !== title) return "session.title";
+  if (before.needs.length === 0 && needs.length > 0) return "session.needs_answer";
   return "session.changed";
+}
+
+function listChanged(before: Session, session: Session): string[] {
+  const names = Object.keys({ ...before, ...session }) as (keyof Session)[];
+  return names.filter((name) => !isSame(before[name], session[name]));
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  const isEither = typeof a === "object" && typeof b === "object";
+  return isEither && JSON.stringify(a) === JSON.stringify(b);
 }

@@ -1,11 +1,12 @@
 import { unfinishedBytes } from "#base/utf8.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
+import { toPlainText } from "#contract/text/plain-text.ts";
 import type { Truncated } from "#contract/tools/process.ts";
 import type { LogReader } from "#session/session-host.ts";
 import { CHARACTER_BYTES, costOf, findHeadCut, findStart, findTailCut } from "./view-cuts.ts";
 import { RangeReader, type Run, type Span } from "./view-read.ts";
-import { describeBinary, describeOmission, isBinary, toPlainText } from "./view-text.ts";
+import { describeBinary, describeOmission, isBinary } from "./view-text.ts";
 
 /**
  * What a model is shown of a range of a log:

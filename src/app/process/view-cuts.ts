@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { PlainText } from "#app/export/export-text.ts";
+import { PlainText } from "#contract/text/plain-text.ts";
 
 /** So far a cut goes out of its way for the end of a line, but never more than a quarter of its room. */
 const NEAR_BYTES = 1024;

@@ -1,4 +1,3 @@
-import { PlainText } from "#app/export/export-text.ts";
 import { characterAt } from "./view-cuts.ts";
 import type { Run, Span } from "./view-read.ts";
 
@@ -16,18 +15,6 @@ const TEXT_CONTROLS: ReadonlySet<number> = new Set([
   ...[0x07, 0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x0d],
   ...[0x0e, 0x0f, 0x1b],
 ]);
-
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-
-/** Without what a terminal would obey. Each line by itself: a sequence that lacks its end hides one line at most. */
-export function toPlainText(bytes: Uint8Array): string {
-  const plain = new PlainText();
-  return decoder
-    .decode(bytes)
-    .split("\n")
-    .map((line) => plain.push(line) + plain.flush())
-    .join("\n");
-}
 
 /** Judged by its beginning. */
 export function isBinary(bytes: Uint8Array): boolean {

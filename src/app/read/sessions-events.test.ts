@@ -22,7 +22,7 @@ async function open() {
   stack.use(board.follow(hosts.all()[0]));
   await hosts.all()[0].connect();
   await isListed.promise;
-  const deps = { board, hosts, clock, log: silentLogger };
+  const deps = { board, hosts, clock };
   const watch = async (workspaces: "*" | string[], signal?: AbortSignal) => {
     const caller = createTestCaller({ workspaces: workspaces as "*" });
     const { "sessions.watch": start } = createSessionsEvents(deps, caller);
@@ -69,7 +69,7 @@ test("it ends with the signal and listens no longer", async () => {
   await using opened = await open();
   const leaving = new AbortController();
   const items = await opened.watch("*", leaving.signal);
-  expect(opened.board.changes.size).toBe(2);
+  expect(opened.board.changes.size).toBe(1);
   await nextOf(items);
   const last = items.next();
   leaving.abort();
@@ -103,6 +103,19 @@ async function openAgents() {
 
 const ask = (approval_id: string) => ({ type: "approval.requested", approval_id });
 const answer = (approval_id: string) => ({ type: "approval.resolved", approval_id });
+
+type SessionEvent = Extract<SessionsEvent, { readonly session: unknown }>;
+
+async function nextSession(
+  items: AsyncIterator<{ readonly data: SessionsEvent }>,
+  isWanted: (event: SessionEvent) => boolean,
+): Promise<SessionEvent> {
+  for (;;) {
+    const { value } = await items.next();
+    const { data } = value as { readonly data: SessionsEvent };
+    if ("session" in data && isWanted(data)) return data;
+  }
+}
 
 /** The next event that says whether an agent needs an answer. */
 async function nextAnswer(items: AsyncIterator<{ readonly data: SessionsEvent }>) {
@@ -159,33 +172,39 @@ test("an agent that was cut off asks nothing any more", async () => {
   expect(await nextAnswer(items)).toEqual([session_id, false]);
 });
 
-test("an agent's events are read once, however often somebody comes to look", async () => {
+test("a change names the fields that changed, and a start reaches running", async () => {
+  await using opened = await open();
+  const items = await opened.watch("*");
+  expect(await nextOf(items)).toEqual(["ready"]);
+  const { session_id } = await opened.create(HERE);
+  const started = await nextSession(items, ({ session }) => session.status === "running");
+  expect(started.session).toMatchObject({ session_id, state: { kind: "running" } });
+  await opened.host.client.call("session.rename", { session_id, name: "builder" });
+  const named = await nextSession(items, ({ session }) => session.name === "builder");
+  expect(named).toMatchObject({ type: "session.changed", changed: ["name"] });
+});
+
+test("a reader who missed several changes hears of every field that changed", async () => {
+  await using opened = await open();
+  const { session_id } = await opened.create(HERE);
+  const items = await opened.watch("*");
+  expect(await nextOf(items)).toEqual(["ready"]);
+  const { client } = opened.host;
+  await client.call("session.rename", { session_id, name: "builder" });
+  await client.call("session.rename", { session_id, title: "renamed" });
+  await waitFor("the board has both", () =>
+    [...opened.board.sessions].some(({ title }) => title === "renamed"),
+  );
+  const { changed } = await nextSession(items, ({ session }) => session.title === "renamed");
+  expect(changed).toEqual(expect.arrayContaining(["name", "title"]));
+});
+
+test("when another host answers, its agents that ask are published again", async () => {
   await using opened = await openAgents();
   const { session_id } = await opened.createAgent();
   await opened.say(session_id, ask("a"));
-  const reads: number[] = [];
-  const { hosts } = opened;
-  const [host] = hosts.all();
-  const openHandle = host.open.bind(host);
-  host.open = async (id) => {
-    const handle = await openHandle(id);
-    const { events } = handle;
-    const read = events.read.bind(events);
-    events.read = (cursor, options) => {
-      reads.push(cursor);
-      return read(cursor, options);
-    };
-    return handle;
-  };
-  for (let time = 0; time < 3; time += 1) {
-    const leaving = new AbortController();
-    const items = await opened.watch("*", leaving.signal);
-    expect(await nextAnswer(items)).toEqual([session_id, true]);
-    const last = items.next();
-    leaving.abort();
-    await last;
-    await items.return?.();
-    await waitFor("the handle to be left", () => hosts.all()[0].followed === 0);
-  }
-  expect(reads.filter((cursor) => cursor === 0)).toHaveLength(1);
+  const items = await opened.watch("*");
+  expect(await nextAnswer(items)).toEqual([session_id, true]);
+  using _again = opened.board.follow(opened.hosts.all()[0]);
+  expect(await nextAnswer(items)).toEqual([session_id, true]);
 });

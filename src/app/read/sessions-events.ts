@@ -1,52 +1,52 @@
 import { type Caller, maySee } from "#app/caller.ts";
-import { AskingAgents } from "#app/live/asking-agents.ts";
 import type { BoardChange, SessionBoard } from "#app/live/session-board.ts";
 import type { Clock } from "#base/clock.ts";
-import type { Logger } from "#base/logger.ts";
 import type { SessionsEvent } from "#contract/operations/reading.ts";
 import type { Operations, StreamItem } from "#contract/operations.ts";
+import type { Session } from "#contract/session.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { SessionHosts } from "#session/session-host.ts";
 
 export interface SessionsEventsDeps {
   readonly board: SessionBoard;
   readonly hosts: SessionHosts;
   readonly clock: Clock;
-  readonly log: Logger;
 }
 
-/** Handlers are made for each caller, and all who look at the same board share what is known of its agents. */
-const asking = new WeakMap<SessionBoard, AskingAgents>();
-
 export function createSessionsEvents(
-  deps: SessionsEventsDeps,
+  { hosts, board, clock }: SessionsEventsDeps,
   caller: Caller,
 ): Pick<Operations, "sessions.watch"> {
-  const { hosts, board, clock } = deps;
   return {
     "sessions.watch": async (_input, { signal } = {}) => {
       await Promise.all(hosts.all().map((host) => host.connect()));
       const news = new News(caller);
+      const now = () => new Date(clock.now()).toISOString();
+      // Clients of an older version list sessions without their needs.
+      const tellNeeds = () => {
+        for (const session of board.sessions)
+          if (session.needs.length > 0) news.add(describeNeeds(session, now()));
+      };
       using stack = new DisposableStack();
-      stack.use(board.changes.on((change) => news.add(change)));
+      stack.use(
+        board.changes.on((change) => {
+          news.add(change);
+          if (change.event.type === "ready") tellNeeds();
+        }),
+      );
       news.add({
         workspace_id: undefined,
-        event: { type: "ready", at: new Date(clock.now()).toISOString() },
+        event: { type: "ready", at: now() },
       });
-      stack.use(agentsOf(deps).follow((change) => news.add(change)));
+      tellNeeds();
       return followNews(news, stack.move(), signal);
     },
   };
 }
 
-/** For who looks once: what those who follow have found out. */
-export function isKnownToAsk(board: SessionBoard, sessionId: string): boolean {
-  return asking.get(board)?.has(sessionId) ?? false;
-}
-
-function agentsOf(deps: SessionsEventsDeps): AskingAgents {
-  const agents = asking.get(deps.board) ?? new AskingAgents(deps);
-  asking.set(deps.board, agents);
-  return agents;
+function describeNeeds(session: Session, at: string): BoardChange {
+  const event = { type: "session.needs_answer", at, session, needs_answer: true } as const;
+  return { workspace_id: session.workspace_id, event };
 }
 
 /** Ends when the reader goes. */
@@ -121,10 +121,14 @@ function joined(before: SessionsEvent | undefined, event: Change): Change {
   if (before === undefined || !("session" in before)) return event;
   const isWeightier = WEIGHTS.indexOf(before.type) > WEIGHTS.indexOf(event.type);
   const { needs_answer = before.needs_answer } = event;
+  const changed =
+    before.changed === undefined || event.changed === undefined
+      ? undefined
+      : [...new Set([...before.changed, ...event.changed])];
   return {
     ...event,
     type: isWeightier ? before.type : event.type,
-    ...(needs_answer === undefined ? {} : { needs_answer }),
+    ...defined({ needs_answer, changed }),
   };
 }
 

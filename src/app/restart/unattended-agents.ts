@@ -1,11 +1,9 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { AgentView } from "#app/agent/agent-view.ts";
-import { readEventLines } from "#app/agent/event-lines.ts";
 import { isErrno } from "#base/errno.ts";
+import { isRestartDue } from "#contract/agent/agent-status.ts";
 import { isCrashed, isLive } from "#contract/ended.ts";
 import { RECORD_FILE, readRecord } from "#host/session/session-record.ts";
-import { openLogFiles } from "#log/log-files.ts";
 
 /**
  * Looks through the session folders for an agent that needs a process with keys: one that runs and may crash, or one
@@ -26,7 +24,7 @@ export class UnattendedAgents {
     for (const name of await readdir(this.#folder)) {
       const written = await writtenAt(join(this.#folder, name, RECORD_FILE));
       if (written === undefined) continue;
-      const isSettled = this.#settled.get(name) === written || !(await this.#needsCare(name));
+      const isSettled = this.#settled.get(name) === written || !this.#needsCare(name);
       if (isSettled) settled.set(name, written);
       else found ??= name;
     }
@@ -34,18 +32,15 @@ export class UnattendedAgents {
     return found;
   }
 
-  async #needsCare(name: string): Promise<boolean> {
+  #needsCare(name: string): boolean {
     const read = readRecord(join(this.#folder, name));
     if (!read.ok || read.record.kind !== "agent") return false;
-    if (isLive(read.record)) return true;
-    return isCrashed(read.record) && (await this.#isRestartDue(name));
-  }
-
-  async #isRestartDue(name: string): Promise<boolean> {
-    const view = new AgentView(name);
-    using events = openLogFiles(join(this.#folder, name, "events"));
-    for await (const line of readEventLines(events, 0, events.tail())) view.apply(line);
-    return view.fold.isRestartDue;
+    const { record } = read;
+    if (isLive(record)) return true;
+    // The host that it starts completes the record of an older one.
+    return (
+      isCrashed(record) && (record.agent_status === undefined || isRestartDue(record.agent_status))
+    );
   }
 }
 

@@ -73,7 +73,8 @@ class World implements Disposable {
 
   #session(): Session {
     const exited_at = new Date(this.clock.now()).toISOString();
-    return { session_id: SESSION, kind: "agent", state: this.state, exited_at } as Session;
+    const status = "working";
+    return { session_id: SESSION, kind: "agent", state: this.state, status, exited_at } as Session;
   }
 
   #handle(): SessionHandle {

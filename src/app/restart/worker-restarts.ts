@@ -59,7 +59,7 @@ export class WorkerRestarts implements Disposable {
   /** Called with the newest of a session, at every change. */
   consider(session: Session): void {
     const { session_id } = session;
-    if (this.#ending.signal.aborted || !isCrashed(session)) return;
+    if (this.#ending.signal.aborted || !mayBeDue(session)) return;
     const known = this.#runs.get(session_id);
     if (known !== undefined) {
       known.isBehind = true;
@@ -179,6 +179,11 @@ export class WorkerRestarts implements Disposable {
       else next();
     }
   }
+}
+
+/** Work is due without a process: messages wait. A host that knows no status leaves it to the log. */
+function mayBeDue(session: Session): boolean {
+  return isCrashed(session) && (session.status === "working" || session.status === null);
 }
 
 function pauseAfter(failures: number): number {

@@ -40,7 +40,7 @@ export interface AgentStatus {
 
 export interface AgentNeed extends SessionNeed {
   /** The sub-agent that asks. */
-  readonly subagent_id?: string;
+  readonly subagent_id?: string | undefined;
 }
 
 export const emptyAgentStatus: AgentStatus = {
@@ -104,7 +104,7 @@ export function activityOf(status: AgentStatus): "idle" | "running" | "waiting" 
 
 export interface DescribedStatus {
   readonly status: SessionStatus;
-  readonly needs: readonly SessionNeed[];
+  readonly needs: SessionNeed[];
   readonly last_line: string;
   readonly turn: SessionTurn | null;
   readonly usage: SessionUsage | null;
@@ -112,7 +112,7 @@ export interface DescribedStatus {
 
 /** The fields of an agent's session. */
 export function describeStatus(state: SessionState, agent: AgentStatus): DescribedStatus {
-  const status = nameStatus(state, agent);
+  const status = nameAgentStatus(state, agent);
   const isEnded = status === "ended";
   const asked = isEnded ? undefined : agent.needs.at(-1);
   return {
@@ -124,7 +124,7 @@ export function describeStatus(state: SessionState, agent: AgentStatus): Describ
   };
 }
 
-function nameStatus(state: SessionState, agent: AgentStatus): SessionStatus {
+export function nameAgentStatus(state: SessionState, agent: AgentStatus): SessionStatus {
   const isOver = state.kind === "exited" || state.kind === "lost";
   if (isOver && DELIBERATE_END_REASONS.includes(state.reason)) return "ended";
   if (agent.needs.length > 0) return "needs_you";
@@ -138,8 +138,11 @@ function nameStatus(state: SessionState, agent: AgentStatus): SessionStatus {
 const reducers = new Map<string, Reducer>([
   ["approval.requested", (status, event) => ask(status, event, approvalOf(event))],
   ["elicitation.requested", (status, event) => ask(status, event, questionOf(event))],
-  ["approval.resolved", (status, { approval_id }) => answer(status, approval_id)],
-  ["elicitation.resolved", (status, { elicitation_id }) => answer(status, elicitation_id)],
+  ["approval.resolved", (status, { approval_id }) => answer(status, isNeed(approval_id, false))],
+  [
+    "elicitation.resolved",
+    (status, { elicitation_id }) => answer(status, isNeed(elicitation_id, true)),
+  ],
   [
     "subagent.started",
     (_status, { name, task }) => tell(`sub-agent ${textOf(name)}: ${textOf(task)}`),
@@ -217,18 +220,24 @@ interface Asked {
 function ask({ needs }: AgentStatus, { at, subagent_id }: StatusEvent, asked: Asked): Change {
   const { id, kind } = asked;
   if (typeof id !== "string") return undefined;
-  const since = needs.find((need) => need.id === id)?.since ?? textOf(at);
+  const isSame = isNeed(id, kind === "question");
   const need: AgentNeed = {
-    ...{ id, kind, summary: toPlainLine(asked.summary), since },
+    ...{ id, kind, summary: toPlainLine(asked.summary) },
+    since: needs.find(isSame)?.since ?? textOf(at),
     ...(typeof subagent_id === "string" ? { subagent_id } : {}),
   };
-  return { needs: [...needs.filter((other) => other.id !== id), need].slice(-NEEDS) };
+  const others = needs.filter((other) => !isSame(other));
+  // A worker that asks has begun.
+  return { needs: [...others, need].slice(-NEEDS), has_begun: true };
 }
 
-function answer({ needs }: AgentStatus, id: unknown): Change {
-  return needs.some((need) => need.id === id)
-    ? { needs: needs.filter((need) => need.id !== id) }
-    : undefined;
+function answer({ needs }: AgentStatus, isAnswered: (need: AgentNeed) => boolean): Change {
+  return needs.some(isAnswered) ? { needs: needs.filter((need) => !isAnswered(need)) } : undefined;
+}
+
+/** Approvals and questions have ids of their own. */
+function isNeed(id: unknown, isQuestion: boolean): (need: AgentNeed) => boolean {
+  return (need) => need.id === id && (need.kind === "question") === isQuestion;
 }
 
 /** An agent that has ended waits for no answer. */

@@ -19,7 +19,7 @@ import {
 import { SessionEvent } from "#contract/events.ts";
 import { SessionId, TaskId, WorkspaceId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
-import { SystemText, Title } from "#contract/session.ts";
+import { SessionName, SystemText, Title } from "#contract/session.ts";
 import { agentRequests, IdempotencyKey, NO_AGENT } from "./agent-requests.ts";
 import { ListPage, type OperationSpec } from "./operation-spec.ts";
 
@@ -41,6 +41,7 @@ export const AgentCreate = z
     limits: RunLimits.optional(),
     model_overrides: ModelOverrides.optional(),
     prompt_files: PromptFiles.optional(),
+    name: SessionName.optional(),
     title: Title.optional(),
     workspace_id: WorkspaceId.optional(),
     task_id: TaskId.optional(),
@@ -106,6 +107,7 @@ export const agentOperations = {
       "team_not_found",
       "forbidden",
       "invalid_request",
+      "conflict",
       "spawn_failed",
       "too_many",
       "disk_full",

@@ -84,7 +84,9 @@ export const SessionsEvent = z.discriminatedUnion("type", [
     ]),
     at: z.iso.datetime(),
     session: Session,
-    /** Of an agent, when that has changed: whether it waits for somebody's answer. */
+    /** The fields of the session that differ from those of the event before. */
+    changed: z.array(z.string()).optional(),
+    /** When it has changed: whether the session has needs. */
     needs_answer: z.boolean().optional(),
   }),
   z.strictObject({

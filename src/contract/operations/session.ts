@@ -6,6 +6,7 @@ import {
   Environment,
   Session,
   SessionKind,
+  SessionName,
   SystemText,
   TerminalSize,
   Title,
@@ -34,6 +35,7 @@ export const SessionCreate = z
     env: Environment.optional(),
     cols: TerminalSize.optional(),
     rows: TerminalSize.optional(),
+    name: SessionName.optional(),
     title: Title.optional(),
     stdin: z.boolean().optional(),
     workspace_id: WorkspaceId.optional(),
@@ -86,6 +88,7 @@ export const sessionOperations = {
     output: Session,
     faults: [
       "invalid_request",
+      "conflict",
       "spawn_failed",
       "too_many",
       "disk_full",
@@ -137,13 +140,22 @@ export const sessionOperations = {
   },
   "session.update": {
     http: "PATCH /v1/sessions/:session_id",
-    summary: "Give a session another title.",
+    summary: "Give a session another title or name; the name null takes it away.",
     role: "operator",
     answers: "json",
     runs: "owner",
-    input: z.strictObject({ ...bySession, title: Title }),
+    input: z
+      .strictObject({
+        ...bySession,
+        title: Title.optional(),
+        name: SessionName.nullable().optional(),
+      })
+      .refine(
+        ({ title, name }) => title !== undefined || name !== undefined,
+        "give a title or a name",
+      ),
     output: Session,
-    faults: ["session_not_found", "invalid_request"],
+    faults: ["session_not_found", "invalid_request", "conflict", "unsupported"],
   },
   "session.close": {
     http: "DELETE /v1/sessions/:session_id",

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Clock } from "#base/clock.ts";
 import { Emitter } from "#base/emitter.ts";
 import type { Logger } from "#base/logger.ts";
@@ -7,8 +8,11 @@ import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
 import type { EndReason } from "#contract/session-state.ts";
 import type { SignalName } from "#contract/signals.ts";
+import { defined } from "#contract/values/defined.ts";
+import { openLogFiles } from "#log/log-files.ts";
 import type { LogIo } from "#log/log-io.ts";
 import type { ChildSpec, Spawner, TerminalSize } from "#proc/child.ts";
+import { AgentProgress, catchUp } from "./agent-progress.ts";
 import { Audience } from "./audience.ts";
 import type { HandedSession } from "./hand-over.ts";
 import { type EventBody, Journal } from "./journal.ts";
@@ -42,6 +46,7 @@ export class HostSession {
   readonly #deps: SessionDeps;
   readonly #keeper: RecordKeeper;
   readonly #journal: Journal;
+  readonly #progress: AgentProgress;
   #life: Life;
   #isReviving = false;
   /** Who watches and who types. */
@@ -65,8 +70,14 @@ export class HostSession {
       retainBytes: deps.retainBytes,
       io: deps.logIo,
       moved: (printed) => this.tails.emit(printed),
+      noted: (bytes) => this.#progress.push(bytes, this.eventsTail),
     });
     this.changes = new Emitter(onError);
+    this.#progress = new AgentProgress({
+      clock,
+      keeper: this.#keeper,
+      changed: () => this.changes.emit(),
+    });
     this.audience = this.#createAudience();
     this.#life = this.#createLife();
   }
@@ -172,6 +183,7 @@ export class HostSession {
         tail: [handed.tail, this.tail],
         events_tail: [handed.events_tail, this.eventsTail],
       });
+    this.#catchUp();
     this.audience.adopt(handed.audience, passedMs);
     this.#life.adopt(spawner, handed.life, passedMs);
   }
@@ -283,9 +295,15 @@ export class HostSession {
     return this.#life.child?.countTree() ?? 0;
   }
 
-  rename(title: string): void {
-    this.#keeper.update({ title });
-    this.#noteAnyTime({ type: "session.title", title });
+  rename({
+    title,
+    name,
+  }: {
+    readonly title?: string | undefined;
+    readonly name?: string | null | undefined;
+  }): void {
+    this.#keeper.update(defined({ title, name }));
+    if (title !== undefined) this.#noteAnyTime({ type: "session.title", title });
     this.changes.emit();
   }
 
@@ -309,10 +327,19 @@ export class HostSession {
   /** Lets go of descriptors and timers; the process, if any, is not ended by this. */
   dispose(): void {
     this.#life[Symbol.dispose]();
+    this.#progress[Symbol.dispose]();
     this.audience.endControl();
     this.#journal.settle();
     if (this.#journal.abandon()) this.changes.emit();
     this.#keeper.flush();
+  }
+
+  /** A program that knew no status has handed it over: its log is read once. */
+  #catchUp(): void {
+    const { kind, agent_status } = this.record;
+    if (kind !== "agent" || agent_status?.read === this.eventsTail) return;
+    using events = openLogFiles(join(this.dir, "events"));
+    this.#keeper.update({ agent_status: catchUp(agent_status, events) });
   }
 
   #closeForGood(reason: EndReason, detail: string | undefined): void {

@@ -14,7 +14,9 @@ function openJournal(dir: string) {
   const moved = () => {
     moves += 1;
   };
-  const journal = new Journal({ dir, clock, keeper, retainBytes: 1 << 20, io: disk.io, moved });
+  const noted = () => undefined;
+  const retainBytes = 1 << 20;
+  const journal = new Journal({ dir, clock, keeper, retainBytes, io: disk.io, moved, noted });
   journal.open();
   return { clock, keeper, disk, journal, moves: () => moves };
 }

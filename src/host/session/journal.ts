@@ -2,6 +2,7 @@ import type { Clock } from "#base/clock.ts";
 import type { OutputChannel } from "#contract/channels.ts";
 import type { SessionEvent } from "#contract/events.ts";
 import type { LogIo } from "#log/log-io.ts";
+import { OutputLine } from "./output-line.ts";
 import type { RecordKeeper } from "./record-keeper.ts";
 import { type Printed, SessionLogs } from "./session-logs.ts";
 
@@ -13,6 +14,8 @@ export interface JournalDeps {
   readonly io: LogIo | undefined;
   /** A tail moved, perhaps by this. */
   readonly moved: (printed?: Printed) => void;
+  /** The bytes right before the tail of an agent's events. */
+  readonly noted: (bytes: Buffer) => void;
 }
 
 /** An event without what every event has. */
@@ -29,6 +32,7 @@ export interface JournalState {
   readonly events_tail: number;
   readonly disk_bytes: number;
   readonly lost_bytes: number;
+  readonly last_line?: string | undefined;
 }
 
 /** How often a log that is to be closed and still owed something is tried again. */
@@ -43,13 +47,18 @@ export class Journal {
   /** Before these logs were opened. */
   #lostBefore = 0;
   #closing: Disposable | undefined;
+  readonly #line = new OutputLine();
 
   constructor(deps: JournalDeps) {
     this.#deps = deps;
   }
 
   get state(): JournalState {
-    if (this.#logs === undefined) return this.#deps.keeper.current;
+    if (this.#logs === undefined) {
+      const { tail, first_offset, events_tail, disk_bytes, lost_bytes, last_line } =
+        this.#deps.keeper.current;
+      return { tail, first_offset, events_tail, disk_bytes, lost_bytes, last_line };
+    }
     const { tail, first, eventsTail, diskBytes, lostBytes } = this.#logs;
     return {
       tail,
@@ -57,6 +66,7 @@ export class Journal {
       events_tail: eventsTail,
       disk_bytes: diskBytes,
       lost_bytes: this.#lostBefore + lostBytes,
+      last_line: this.#line.line ?? this.#deps.keeper.current.last_line ?? "",
     };
   }
 
@@ -78,7 +88,7 @@ export class Journal {
   }
 
   open(): void {
-    const { dir, clock, keeper, retainBytes, io, moved } = this.#deps;
+    const { dir, clock, keeper, retainBytes, io, moved, noted } = this.#deps;
     this.#stopClosing();
     if (this.#logs === undefined) this.#lostBefore = keeper.current.lost_bytes;
     this.#logs ??= new SessionLogs({
@@ -88,6 +98,7 @@ export class Journal {
       io,
       isAgent: keeper.current.kind === "agent",
       moved,
+      noted,
       restored: () => {
         keeper.write();
         this.note({ type: "warning", code: "internal", message: REMOVED });
@@ -110,10 +121,10 @@ export class Journal {
   abandon(): boolean {
     this.#stopClosing();
     if (this.#logs === undefined) return false;
-    const { tail, first_offset, events_tail, disk_bytes, lost_bytes } = this.state;
+    const { state } = this;
     this.#logs[Symbol.dispose]();
     this.#logs = undefined;
-    this.#deps.keeper.update({ tail, first_offset, events_tail, disk_bytes, lost_bytes });
+    this.#deps.keeper.update(state);
     return true;
   }
 
@@ -124,6 +135,7 @@ export class Journal {
 
   appendOutput(channel: OutputChannel, bytes: Buffer): void {
     this.#logs?.appendOutput(channel, bytes);
+    if (this.#deps.keeper.current.kind !== "agent") this.#line.push(bytes);
   }
 
   /** How many of the bytes are kept. */

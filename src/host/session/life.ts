@@ -86,6 +86,7 @@ export class Life implements Disposable {
       { kind: "spawned" },
       { process: { pid, start_time, boot_id }, limit_mark: child.limit_mark ?? null },
     );
+    this.#deps.changed();
     if (this.#closing !== undefined) await this.#endTree(child);
   }
 
@@ -212,12 +213,8 @@ export class Life implements Disposable {
   /** The child is kept: what it left running can still be counted and ended. */
   #onFinal(): void {
     const { keeper, journal } = this.#deps;
-    const { tail, first_offset, events_tail, disk_bytes, lost_bytes } = journal.state;
     // With how far the logs go: those of a full disk are closed much later, and a host may die before.
-    keeper.happen(
-      { kind: "output_ended" },
-      { tail, first_offset, events_tail, disk_bytes, lost_bytes },
-    );
+    keeper.happen({ kind: "output_ended" }, journal.state);
     if (journal.close()) this.#deps.changed();
   }
 

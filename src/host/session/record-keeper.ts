@@ -56,6 +56,16 @@ export class RecordKeeper {
     this.write();
   }
 
+  /** In memory alone; the disk has it with the next change. */
+  remember(change: Partial<SessionRecord>): void {
+    this.#record = { ...this.#record, ...change };
+  }
+
+  /** Within this time. */
+  writeSoon(ms: number): void {
+    this.#soon ??= this.#clock.timer(ms, () => this.write());
+  }
+
   /** With what is known since: one write for both, because a short command costs little more than its writes. */
   happen(happening: Happening, change: Partial<SessionRecord> = {}): void {
     const state = transition(this.#record.state, happening);
@@ -70,7 +80,7 @@ export class RecordKeeper {
   happenSoon(happening: Happening, change: Partial<SessionRecord>): void {
     const state = transition(this.#record.state, happening);
     this.#record = { ...this.#record, ...change, state };
-    this.#soon ??= this.#clock.timer(SOON_MS, () => this.write());
+    this.writeSoon(SOON_MS);
   }
 
   /** What was to be written soon is written now. */

@@ -23,6 +23,8 @@ export interface SessionLogsDeps {
   readonly isAgent: boolean;
   /** A tail moved; with what moved it when that was printed and all of it is kept. */
   readonly moved: (printed?: Printed) => void;
+  /** The bytes right before the tail of an agent's events. */
+  readonly noted: (bytes: Buffer) => void;
   /** The files had been removed and were made anew. */
   readonly restored: () => void;
 }
@@ -113,7 +115,7 @@ export class SessionLogs implements Disposable {
   /** How many of the bytes of whole event lines are kept; the rest is the caller's to hold and to try again. */
   appendLines(lines: Buffer): number {
     if (!this.#isHeld && !this.#flushWaiting()) return 0;
-    const kept = this.#events.append(channels.events, lines);
+    const kept = this.#appendEvents(lines);
     this.#isHeld = kept < lines.length && this.#events.fault?.code !== "limit";
     if (!this.#isHeld) this.#flushWaiting();
     if (kept > 0) this.#deps.moved();
@@ -160,7 +162,7 @@ export class SessionLogs implements Disposable {
     // What is written may end in the middle of a line whose rest comes first.
     if (this.#isHeld) return false;
     for (let head = this.#waiting[0]; head !== undefined; head = this.#waiting[0]) {
-      const kept = this.#events.append(channels.events, head);
+      const kept = this.#appendEvents(head);
       if (kept < head.length) {
         // At its limit the log takes nothing more, and waiting for it would be for ever.
         if (this.#events.fault?.code === "limit") this.#waiting = [];
@@ -170,6 +172,12 @@ export class SessionLogs implements Disposable {
       this.#waiting.shift();
     }
     return true;
+  }
+
+  #appendEvents(lines: Buffer): number {
+    const kept = this.#events.append(channels.events, lines);
+    if (kept > 0 && this.#deps.isAgent) this.#deps.noted(lines.subarray(0, kept));
+    return kept;
   }
 
   #retryLater(): void {

@@ -5,8 +5,8 @@ import { writeFileAtomic } from "#base/atomic-file.ts";
 import { isErrno } from "#base/errno.ts";
 import { SessionId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
-import { SessionKind } from "#contract/session.ts";
-import { SessionState } from "#contract/session-state.ts";
+import { SessionKind, SessionName } from "#contract/session.ts";
+import { SessionNeed, SessionState, SessionTurn, SessionUsage } from "#contract/session-state.ts";
 
 export const RECORD_VERSION = 1;
 
@@ -19,6 +19,24 @@ export const Labels = z
   );
 export type Labels = z.infer<typeof Labels>;
 
+/** An agent's status, and how far its events log was read for it. */
+const KeptStatus = z.object({
+  needs: z.array(SessionNeed.extend({ subagent_id: z.string().optional() })).readonly(),
+  last_line: z.string(),
+  turn: SessionTurn.nullable(),
+  usage: SessionUsage.nullable(),
+  agent: z.string().nullable(),
+  model: z.string().nullable(),
+  queue: z.array(z.string()).readonly(),
+  has_begun: z.boolean(),
+  is_cut: z.boolean(),
+  is_held: z.boolean(),
+  crashes: z.int(),
+  partial: z.object({ message_id: z.string(), text: z.string() }).nullable(),
+  read: z.int(),
+});
+export type KeptStatus = z.infer<typeof KeptStatus>;
+
 /** `session.json`: all that is known of a session besides its logs. Written before the child is started. */
 export const SessionRecord = z.object({
   version: z.literal(RECORD_VERSION),
@@ -29,6 +47,7 @@ export const SessionRecord = z.object({
   shell: z.string().nullable(),
   work_dir: z.string(),
   title: z.string(),
+  name: SessionName.nullable().optional(),
   labels: Labels,
   parent_session_id: SessionId.nullable(),
   detach: z.boolean(),
@@ -52,6 +71,10 @@ export const SessionRecord = z.object({
   events_tail: z.int(),
   disk_bytes: z.int(),
   lost_bytes: z.int(),
+  /** The last line of a terminal's or a command's output. Absent in records of an older host, like the next. */
+  last_line: z.string().optional(),
+  /** One that cannot be read is made again from the log. */
+  agent_status: KeptStatus.optional().catch(undefined),
 });
 export type SessionRecord = z.infer<typeof SessionRecord>;
 

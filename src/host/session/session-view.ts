@@ -1,5 +1,7 @@
+import { describeStatus } from "#contract/agent/agent-status.ts";
 import { LOCAL_WORKSPACE } from "#contract/ids.ts";
 import type { Controller, Session } from "#contract/session.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { SessionRecord } from "./session-record.ts";
 
 /** What a session's record does not hold because it changes all the time. */
@@ -12,6 +14,7 @@ export interface Moving {
   readonly last_io_at: string;
   readonly fault: { readonly code: string; readonly message: string } | undefined;
   readonly lost_bytes: number;
+  readonly last_line?: string | undefined;
 }
 
 export function describeSession(record: SessionRecord, moving: Moving): Session {
@@ -21,7 +24,11 @@ export function describeSession(record: SessionRecord, moving: Moving): Session 
     kind: record.kind,
     mode: record.mode,
     state: record.state,
+    name: record.name ?? null,
     title: record.title,
+    ...describeProgress(record, moving),
+    host_id: null,
+    unreachable_since: null,
     // Labels were checked by whoever set them; to the host they are opaque.
     workspace_id: (labels.workspace_id ?? LOCAL_WORKSPACE) as Session["workspace_id"],
     task_id: (labels.task_id ?? null) as Session["task_id"],
@@ -46,6 +53,27 @@ export function describeSession(record: SessionRecord, moving: Moving): Session 
     ...describeLogFault(moving),
   };
 }
+
+type Progress = Pick<
+  Session,
+  "status" | "needs" | "last_line" | "turn" | "usage" | "agent" | "model"
+>;
+
+function describeProgress(record: SessionRecord, moving: Moving): Progress {
+  const { kind, state, agent_status } = record;
+  if (kind !== "agent") {
+    const status = state.kind === "starting" || state.kind === "running" ? state.kind : "ended";
+    return { ...NO_TURN, status, last_line: moving.last_line ?? "" };
+  }
+  if (agent_status === undefined) return { ...NO_TURN, status: null, last_line: "" };
+  const { agent, model } = agent_status;
+  return {
+    ...describeStatus(state, agent_status),
+    ...defined({ agent: agent ?? undefined, model: model ?? undefined }),
+  };
+}
+
+const NO_TURN = { needs: [], turn: null, usage: null };
 
 function describeLogFault(moving: Moving): Pick<Session, "log_fault"> {
   if (moving.fault === undefined && moving.lost_bytes === 0) return {};

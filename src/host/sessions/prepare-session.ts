@@ -98,6 +98,7 @@ function createRecord(
     argv: [...launch.argv],
     shell: launch.shell,
     work_dir: request.work_dir,
+    name: request.name ?? null,
     title: request.title ?? launch.caption.slice(0, limits.title_chars),
     labels: request.labels ?? {},
     parent_session_id: request.parent_session_id ?? null,

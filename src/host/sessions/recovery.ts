@@ -6,6 +6,8 @@ import { channels } from "#contract/channels.ts";
 import { isCrashed, isLive } from "#contract/ended.ts";
 import type { SessionEvent } from "#contract/events.ts";
 import { SessionId } from "#contract/ids.ts";
+import { catchUp } from "#host/session/agent-progress.ts";
+import { findOutputLine, OUTPUT_LINE_BYTES } from "#host/session/output-line.ts";
 import { readRecord, type SessionRecord, writeRecord } from "#host/session/session-record.ts";
 import { transition } from "#host/session/transition.ts";
 import { type LogFiles, openLogFiles } from "#log/log-files.ts";
@@ -49,7 +51,7 @@ export function recoverSessions(
     const { record } = read;
     const hasEnd = isLive(record) ? false : findEnd(dir, record, deps);
     if (isSettled(record) && hasEnd) {
-      records.push(record);
+      records.push(completeRecord(dir, record, deps));
       continue;
     }
     leftovers.push(leftoverOf(record));
@@ -96,6 +98,7 @@ function settle(dir: string, { record, hasEnd }: Left, deps: RecoveryDeps): Sess
     first_offset: output.first,
     events_tail: events.tail,
     disk_bytes: output.bytes + events.bytes,
+    ...readProgress(dir, record, deps),
   };
   try {
     writeRecord(dir, settled);
@@ -104,6 +107,40 @@ function settle(dir: string, { record, hasEnd }: Left, deps: RecoveryDeps): Sess
     log.warn("the end of a session could not be written to its record", { dir, error });
   }
   return settled;
+}
+
+/** The record of an older host knows neither status nor last line: its logs are read once. */
+function completeRecord(dir: string, record: SessionRecord, deps: RecoveryDeps): SessionRecord {
+  const { agent_status, events_tail, last_line } = record;
+  const isComplete =
+    record.kind === "agent" ? agent_status?.read === events_tail : last_line !== undefined;
+  if (isComplete) return record;
+  const complete = { ...record, ...readProgress(dir, record, deps) };
+  try {
+    writeRecord(dir, complete);
+  } catch (error) {
+    deps.log.warn("the status of a session could not be written to its record", { dir, error });
+  }
+  return complete;
+}
+
+/** How far the session has come, from the part of its logs that its record does not cover. */
+function readProgress(
+  dir: string,
+  { kind, agent_status }: SessionRecord,
+  { log }: RecoveryDeps,
+): Partial<SessionRecord> {
+  try {
+    if (kind === "agent") {
+      using events = openLogFiles(join(dir, "events"));
+      return { agent_status: catchUp(agent_status, events) };
+    }
+    using output = openLogFiles(join(dir, "output"));
+    return { last_line: findOutputLine(readLast(output, OUTPUT_LINE_BYTES)) };
+  } catch (error) {
+    log.warn("the status of a session cannot be read from its logs", { dir, error });
+    return {};
+  }
 }
 
 /** Behind the end of a session come at most a few lines about those who look at it. */
@@ -119,7 +156,7 @@ function findEnd(dir: string, record: SessionRecord, { log }: RecoveryDeps): boo
   if (isSettled(record) && !isCrashed(record)) return true;
   try {
     using events = openLogFiles(join(dir, "events"));
-    const types = readLast(events, END_WITHIN_BYTES).split("\n").map(typeOf);
+    const types = readLast(events, END_WITHIN_BYTES).toString("utf8").split("\n").map(typeOf);
     return types.findLast((type) => MILESTONES.includes(type)) === "session.exited";
   } catch (error) {
     log.warn("the events of a session cannot be read", { dir, error });
@@ -127,7 +164,7 @@ function findEnd(dir: string, record: SessionRecord, { log }: RecoveryDeps): boo
   }
 }
 
-function readLast(files: LogFiles, most: number): string {
+function readLast(files: LogFiles, most: number): Buffer {
   const tail = files.tail();
   const pieces: Buffer[] = [];
   for (let next = Math.max(files.first(), tail - most); next < tail; ) {
@@ -136,7 +173,7 @@ function readLast(files: LogFiles, most: number): string {
     if (chunk.kind === "bytes") pieces.push(Buffer.from(chunk.bytes));
     next = endOf(chunk);
   }
-  return Buffer.concat(pieces).toString("utf8");
+  return Buffer.concat(pieces);
 }
 
 /** Empty for half a line. */

@@ -6,6 +6,7 @@ import type { RemovalReason } from "#contract/session-state.ts";
 import { Answers, type Waiting } from "./answers.ts";
 import { encodeInput, encodeJson, FrameReader, type SocketFrame } from "./frames.ts";
 import type { Hello, HostMethod, HostMethods, HostPush } from "./methods.ts";
+import { completeSessions, noNames } from "./older-host.ts";
 import { Watch } from "./watch.ts";
 
 interface Reply {
@@ -126,6 +127,10 @@ export class HostClient implements Disposable {
       waiting.reject(gone());
       return;
     }
+    if (typeof Object(params).name === "string" && !this.hello.features.includes("status")) {
+      waiting.reject(noNames(this.hello.version));
+      return;
+    }
     this.#serial += 1;
     // The host answers a method with what the table of methods says.
     this.#answers.expect(this.#serial, method, waiting as Waiting<unknown>);
@@ -146,8 +151,9 @@ export class HostClient implements Disposable {
   }
 
   #onJson(value: unknown): void {
+    const knowsStatus = this.hello.features.includes("status");
     // Our own host's words; see the class.
-    const message = value as Reply | HostPush;
+    const message = (knowsStatus ? value : completeSessions(value)) as Reply | HostPush;
     if ("push" in message) {
       if (message.push === "session") this.#watches.get(message.watch)?.onSession(message.session);
       else this.#onListed(message);

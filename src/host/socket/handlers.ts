@@ -66,9 +66,7 @@ function sessionHandlers({ sessions }: HandlerContext) {
     "session.get": (params) => sessions.get(params.session_id).view(),
     "session.labels": (params) => ({ labels: sessions.get(params.session_id).record.labels }),
     "session.rename": (params) => {
-      const session = sessions.get(params.session_id);
-      session.rename(params.title);
-      return session.view();
+      return sessions.rename(params).view();
     },
     "session.close": async (params) => {
       const session = await sessions.close(params.session_id, "user_requested", params.detail);

@@ -57,7 +57,7 @@ function matches(session: HostSession, request: ListRequest): boolean {
   if (any_label !== undefined && !any_label.values.includes(record.labels[any_label.name] ?? ""))
     return false;
   if (q === undefined) return true;
-  const text = [record.session_id, record.title, record.work_dir, ...record.argv]
+  const text = [record.session_id, record.name ?? "", record.title, record.work_dir, ...record.argv]
     .join("\n")
     .toLowerCase();
   return text.includes(q.toLowerCase());

@@ -19,6 +19,7 @@ export const features = [
   "upgrade",
   "bound",
   "read",
+  "status",
 ] as const;
 
 export interface Hello {
@@ -71,6 +72,8 @@ export interface HostCreate {
   readonly brief?: boolean | undefined;
   readonly cols?: number | undefined;
   readonly rows?: number | undefined;
+  /** Feature `status`, like every field that a session got with it. */
+  readonly name?: string | undefined;
   readonly title?: string | undefined;
   readonly stdin?: boolean | undefined;
   /** Of a command: stdout and stderr are one pipe and one channel. */
@@ -154,7 +157,13 @@ export interface HostMethods {
     params: BySession;
     result: { readonly labels: Readonly<Record<string, string>> };
   };
-  "session.rename": { params: BySession & { readonly title: string }; result: Session };
+  "session.rename": {
+    params: BySession & {
+      readonly title?: string | undefined;
+      readonly name?: string | null | undefined;
+    };
+    result: Session;
+  };
   "session.close": {
     params:
       | (BySession & { readonly detail?: string | undefined; readonly purge?: boolean | undefined })

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { limits } from "#contract/limits.ts";
-import { SessionKind, SystemText, TerminalSize, Title } from "#contract/session.ts";
+import { SessionKind, SessionName, SystemText, TerminalSize, Title } from "#contract/session.ts";
 import { Labels } from "#host/session/session-record.ts";
 import { CreateRequest, ReviveRequest } from "#host/sessions/create-request.ts";
 import type { HostMethod } from "./methods.ts";
@@ -42,7 +42,11 @@ export const requests = {
   }),
   "session.get": z.object({ session_id }),
   "session.labels": z.object({ session_id }),
-  "session.rename": z.object({ session_id, title: Title }),
+  "session.rename": z.object({
+    session_id,
+    title: Title.optional(),
+    name: SessionName.nullable().optional(),
+  }),
   "session.close": z.object({
     session_id,
     detail: SystemText.max(limits.detail_chars).optional(),

@@ -1,17 +1,16 @@
 import { expect, test } from "vitest";
-import { createSessionOperations } from "#app/session.ts";
 import { SessionId, WorkspaceId } from "#contract/ids.ts";
 import { anyPlaces, createTestCaller } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";
 import { createGlanceOperations } from "./glances.ts";
+import { createSessionOperations } from "./session.ts";
 
 const nobody = SessionId.parse("ses_0000000000000000");
 
-function openGlances({ hosts, sessions }: TestHost, caller = createTestCaller()) {
-  const deps = { hosts, sessionsFolder: sessions, isAsking: () => false };
+function openGlances({ hosts }: TestHost, caller = createTestCaller()) {
   const make = createSessionOperations({ hosts, places: anyPlaces }, caller)["session.create"];
-  return { make, glance: createGlanceOperations(deps, caller)["session.glances"] };
+  return { make, glance: createGlanceOperations({ hosts }, caller)["session.glances"] };
 }
 
 test("each session that is seen has its last line, in the order of the question", async () => {

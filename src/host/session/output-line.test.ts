@@ -1,13 +1,11 @@
 import { expect, test } from "vitest";
-import { channels } from "#contract/channels.ts";
 import { limits } from "#contract/limits.ts";
-import { openWrittenLog } from "#test/harness/written-log.ts";
-import { readOutputLine } from "./output-line.ts";
+import { OutputLine } from "./output-line.ts";
 
-function lineOf(...pieces: readonly string[]): string {
-  using log = openWrittenLog();
-  for (const piece of pieces) log.writer.append(channels.stdout, Buffer.from(piece));
-  return readOutputLine(log.files, log.writer.tail);
+function lineOf(...pieces: readonly string[]): string | undefined {
+  const output = new OutputLine();
+  for (const piece of pieces) output.push(Buffer.from(piece));
+  return output.line;
 }
 
 test.each([
@@ -35,7 +33,7 @@ test.each([
 });
 
 test("a long line is cut by characters", () => {
-  const line = lineOf("😀".repeat(500));
+  const line = lineOf("😀".repeat(500)) ?? "";
   expect([...line]).toHaveLength(limits.glance_chars);
   expect(line).toBe(`${"😀".repeat(limits.glance_chars - 1)}…`);
   expect(lineOf("x".repeat(limits.glance_chars))).toBe("x".repeat(limits.glance_chars));
@@ -47,16 +45,16 @@ test("no more than the end is read, and a line that begins before it is shown by
   expect(lineOf(`${"€".repeat(2000)}\nlast\n`)).toBe("last");
 });
 
-test("what was lost is left out", () => {
-  using log = openWrittenLog();
-  log.writer.append(channels.stdout, Buffer.from("before\n"));
-  log.writer.skip(1000);
-  expect(readOutputLine(log.files, log.writer.tail)).toBe("before");
-  log.writer.append(channels.stderr, Buffer.from("after"));
-  expect(readOutputLine(log.files, log.writer.tail)).toBe("after");
+test("however the output is cut, the line is the same", () => {
+  const text = `${"x€\u001b[31m".repeat(700)}\nlast €\r\n`;
+  const bytes = Buffer.from(text);
+  for (const size of [1, 7, 100, 4095, 4096, 4097]) {
+    const output = new OutputLine();
+    for (let at = 0; at < bytes.length; at += size) output.push(bytes.subarray(at, at + size));
+    expect(output.line).toBe("last €");
+  }
 });
 
-test("a log that is not there has no line", () => {
-  using log = openWrittenLog();
-  expect(readOutputLine(log.missing, 100)).toBe("");
+test("before the first byte there is no line", () => {
+  expect(lineOf()).toBeUndefined();
 });
