@@ -22,6 +22,7 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
       ["--cwd DIR", "where to run (default: here; with --remote a path there, and needed)"],
       ["--idle-timeout SECONDS", "close it after so long without input or output"],
       ["--lifetime SECONDS", "close it after so long"],
+      ["--name NAME", "a word to target it by; unique among the live sessions of a workspace"],
       ["--title TEXT", "a name for people"],
       ["--task ID", "for this task, in its directory"],
       ["--json", "print frames, or the events of an agent, for programs"],

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Session } from "#contract/session.ts";
 import type { SessionState } from "#contract/session-state.ts";
-import { describeState, renderTable as renderRuns } from "./ps.ts";
+import { describeState, describeStatus, renderTable as renderRuns } from "./ps.ts";
 
 const NOW = Date.UTC(2026, 0, 10);
 const SECOND = 1000;
@@ -49,7 +49,7 @@ test("sessions are a table", () => {
   );
   expect(table).toBe(
     [
-      "ID                    STATE     KIND      AGE  TITLE     DIRECTORY",
+      "ID                    STATUS    KIND      AGE  TITLE     DIRECTORY",
       "ses_0123456789abcdef  running   terminal  5s   bash      /work",
       "ses_zzzzzzzzzzzzzzzz  exited 3  command   2d   npm test  /work/a b",
       "",
@@ -95,6 +95,31 @@ test.each<[string, SessionState]>([
   ["lost", { kind: "lost", reason: "host_lost" }],
 ])("shows %s", (shown, state) => {
   expect(describeState(state)).toBe(shown);
+});
+
+test("an agent that asks needs you, also while it sleeps; names have a column when there is one", () => {
+  const slept = { ...exited, exit_code: 0, signal: null };
+  const table = renderTable(
+    [
+      createSession({ name: "review", status: "needs_you", state: slept, kind: "agent" }),
+      createSession({ name: null, status: "ended", state: slept }),
+    ],
+    NOW,
+  );
+  expect(table.split("\n").map((line) => line.split(/ {2,}/).slice(1, 4))).toEqual([
+    ["NAME", "STATUS", "KIND"],
+    ["review", "needs you", "agent"],
+    ["exited 0", "terminal", "0s"],
+    [],
+  ]);
+});
+
+test.each([
+  [null, "running"],
+  ["working", "working"],
+  ["sleeping", "sleeping"],
+] as const)("the status %s is shown as %s", (status, shown) => {
+  expect(describeStatus({ status, state: { kind: "running" } })).toBe(shown);
 });
 
 test("a title and a directory cannot do anything to the terminal", () => {

@@ -4,6 +4,7 @@ import { openReading } from "#cli/place/read-here.ts";
 import { choosePlace, listRecords } from "#cli/place/records.ts";
 import { createTargetPlace, listSessions, type TargetPlace } from "#cli/place/target.ts";
 import { printable, printableJson } from "#cli/printable.ts";
+import { isLive } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
 import type { SessionState } from "#contract/session-state.ts";
 import { findAnswering } from "#registry/answering.ts";
@@ -56,26 +57,31 @@ async function listThere(remote: string, isAll: boolean): Promise<Run[]> {
   return joinRuns(await listShown(place, isAll), []);
 }
 
-/** Runs that live; all of them are all sessions: also those that have ended, and the parts of runs. */
+/** Runs that live, and sleeping agents that ask; `--all` adds ended sessions and the parts of runs. */
 async function listShown(place: TargetPlace, isAll: boolean): Promise<readonly Session[]> {
-  const sessions = await Array.fromAsync(listSessions(place, isAll ? {} : { state: "live" }));
-  return isAll ? sessions : sessions.filter(isRun);
+  if (isAll) return await Array.fromAsync(listSessions(place, {}));
+  const live = await Array.fromAsync(listSessions(place, { state: "live" }));
+  const agents = await Array.fromAsync(listSessions(place, { kind: "agent" }));
+  const asking = agents.filter((session) => !isLive(session) && session.status === "needs_you");
+  return [...live, ...asking].filter(isRun);
 }
 
 const TITLE_WIDTH = 40;
 
 export function renderTable(runs: readonly Run[], now: number): string {
+  const hasName = runs.some(({ session }) => typeof session.name === "string");
   const hasAddress = runs.some(({ address }) => address !== null);
   const rows = runs.map(({ session, address }) => [
     session.session_id,
-    describeState(session.state),
+    ...(hasName ? [session.name ?? ""] : []),
+    describeStatus(session),
     session.kind,
     describeAge(now - Date.parse(session.created_at)),
     shorten(printable(session.title), TITLE_WIDTH),
     printable(session.work_dir),
     ...(hasAddress ? [printable(address ?? "")] : []),
   ]);
-  const head = ["ID", "STATE", "KIND", "AGE", "TITLE", "DIRECTORY"];
+  const head = ["ID", ...(hasName ? ["NAME"] : []), "STATUS", "KIND", "AGE", "TITLE", "DIRECTORY"];
   return renderColumns([[...head, ...(hasAddress ? ["ADDRESS"] : [])], ...rows]);
 }
 
@@ -92,6 +98,12 @@ export function renderColumns(table: readonly (readonly string[])[]): string {
     )
     .map((line) => `${line}\n`)
     .join("");
+}
+
+/** A session that has ended says how; the status of one on an older host is unknown, so its state is shown. */
+export function describeStatus({ status, state }: Pick<Session, "status" | "state">): string {
+  if (status === "needs_you") return "needs you";
+  return (status ?? "ended") === "ended" ? describeState(state) : (status ?? "");
 }
 
 export function describeState(state: SessionState): string {

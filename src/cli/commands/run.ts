@@ -22,6 +22,7 @@ const options = {
   detach: { type: "boolean", short: "d" },
   json: { type: "boolean" },
   tty: { type: "boolean" },
+  name: { type: "string" },
   title: { type: "string" },
   cwd: { type: "string" },
   "idle-timeout": { type: "string" },
@@ -32,6 +33,7 @@ const options = {
   ...listenOptions,
 } as const;
 const VALUED = [
+  "--name",
   "--title",
   "--cwd",
   "--idle-timeout",
@@ -118,6 +120,7 @@ function createRequest(values: Values, plan: Plan): OperationInput<"session.crea
   return {
     kind: plan.isTerminal ? "terminal" : "command",
     argv: plan.command.length === 0 ? undefined : [...plan.command],
+    name: values.name,
     title: values.title,
     // Checked where it is looked for.
     task_id: values.task as TaskId | undefined,

@@ -16,6 +16,7 @@ interface Given {
   readonly isChild?: boolean;
   readonly parent?: string;
   readonly kind?: Session["kind"];
+  readonly name?: string;
 }
 
 const idOf = (end: string) => `ses_${end.padStart(16, "0")}`;
@@ -29,7 +30,7 @@ function createPlace(given: readonly Given[], address?: string): TargetPlace {
       (session) =>
         (state !== "live" || session.state.kind === "running") &&
         (kind === undefined || session.kind === kind) &&
-        session.session_id.includes(q),
+        `${session.session_id} ${session.name}`.includes(q),
     );
     const end = Number(cursor) + 2;
     return {
@@ -59,8 +60,9 @@ function createSession(given: Given): Session {
   return {
     session_id: idOf(end),
     pid: pid ?? null,
+    name: given.name ?? null,
     kind: kind ?? "command",
-    state: { kind: isLive ? "running" : "exited" },
+    state: isLive ? { kind: "running" } : { kind: "exited", reason: "exited", exit_code: 0 },
     parent_session_id: parent === undefined ? null : idOf(parent),
   } as Session;
 }
@@ -77,6 +79,19 @@ async function find(given: readonly Given[], word: string | undefined): Promise<
 const MISS = { code: "run_not_found", message: expect.stringContaining("reins run -- COMMAND") };
 
 describe("a target", () => {
+  test("that is an exact name wins over a part of an id; a sleeping agent has a name, an ended command has none", async () => {
+    const given: Given[] = [
+      { end: "abc", pid: 1 },
+      { end: "1", name: "abc" },
+      { end: "2", name: "slept", kind: "agent", isLive: false },
+      { end: "3", name: "ended", isLive: false },
+      { end: "ended4" },
+    ];
+    expect(await find(given, "abc")).toBe(idOf("1"));
+    expect(await find(given, "slept")).toBe(idOf("2"));
+    expect(await find(given, "ended")).toBe(idOf("ended4"));
+  });
+
   test("that is not said is the newest live run; what has ended and parts of runs are none", async () => {
     const given = [
       { end: "ended", isLive: false },

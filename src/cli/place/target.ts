@@ -1,5 +1,5 @@
 import type { SessionOperations } from "#app/session.ts";
-import { isLive } from "#contract/ended.ts";
+import { isLive, isResumable } from "#contract/ended.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { OperationInput, OperationOutput } from "#contract/operations.ts";
@@ -32,6 +32,7 @@ export interface TargetOptions {
 
 /** Ids that an ambiguity lists. */
 const SHOWN = 10;
+const NAME_CHARS = 40;
 const HOW = "reins run -- COMMAND starts one";
 
 /**
@@ -40,7 +41,7 @@ const HOW = "reins run -- COMMAND starts one";
  *   nothing, `latest`   the newest live run, but for the session that this command runs in
  *   a number            the live session whose child has exactly this pid
  *   http(s)://…         the run that is served there; of a server with several runs none in particular
- *   anything else       an id, else a part of one: of the live runs, and where none has it, of all sessions
+ *   anything else       an id, else a session's name, else a part of an id: of the live runs, then of all sessions
  *
  * What is not found is `run_not_found`, whatever it was; several are `ambiguous_target`.
  */
@@ -167,18 +168,31 @@ async function findById(place: TargetPlace, part: string): Promise<Session> {
   }
   const isMeant = ({ session_id }: Session) => session_id.includes(part);
   const live = await collect(listSessions(place, { state: "live" }));
+  const isNamed = (session: Session) => session.name === part && hasName(session);
+  const byName = chooseSole(live.filter(isNamed), part);
+  if (byName !== undefined) return byName;
+  const all = await collect(listSessions(place, searchFor(part)));
   const found =
+    chooseSole(all.filter(isNamed), part) ??
     chooseSole(
       live.filter((session) => isRun(session) && isMeant(session)),
       part,
-    ) ?? chooseSole((await collect(listSessions(place, searchFor(part)))).filter(isMeant), part);
+    ) ??
+    chooseSole(all.filter(isMeant), part);
   if (found !== undefined) return found;
-  throw notFound(`no session's id contains ${JSON.stringify(part)}; reins ps -a lists them`);
+  throw notFound(
+    `no session is named ${JSON.stringify(part)}, and no id contains it; reins ps -a lists them`,
+  );
 }
 
-/** A search longer than an id would be refused, and finds nothing anyway. */
+/** A session that has ended for good gives its name back. */
+function hasName(session: Session): boolean {
+  return isLive(session) || isResumable(session);
+}
+
+/** A search longer than a name would be refused, and finds nothing anyway. */
 function searchFor(part: string): Filters {
-  return { q: part.slice(0, "ses_".length + 16) };
+  return { q: part.slice(0, NAME_CHARS) };
 }
 
 async function findExact(place: TargetPlace, session_id: string): Promise<Session | undefined> {

@@ -7,7 +7,7 @@ import type { TeamPlan } from "./team-plan.ts";
 
 export type AgentSettings = Pick<
   TeamPlan,
-  "agent" | "models" | "promptFiles" | "workingDir" | "safety" | "title" | "isHeadless"
+  "agent" | "models" | "promptFiles" | "workingDir" | "safety" | "name" | "title" | "isHeadless"
 > & {
   /** Whether it runs behind a server: then paths are the server's. */
   readonly isRemote: boolean;
@@ -30,6 +30,7 @@ export function createAgentRequest(settings: AgentSettings): AgentCreate {
     agent_name: settings.agent,
     working_dir: locate(settings),
     safety: settings.safety,
+    name: settings.name,
     title: settings.title,
     task_id: settings.task,
     model_overrides: Object.keys(models).length === 0 ? undefined : { ...models },

@@ -12,7 +12,7 @@ export async function serveTeam(
   const { runTeamMcp } = await import("#daemon/team-mcp.ts");
   const source = findSource(team, { isRemote: false });
   const same = { models: {}, promptFiles: [], workingDir: process.cwd(), isRemote: false };
-  const unsaid = { safety: undefined, title: undefined };
+  const unsaid = { safety: undefined, name: undefined, title: undefined };
   await runTeamMcp({
     ...options,
     ...{ source, agents },

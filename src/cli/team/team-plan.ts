@@ -21,6 +21,8 @@ export interface TeamPlan {
   readonly promptFiles: readonly string[];
   readonly workingDir: string | undefined;
   readonly safety: string | undefined;
+  /** As a target; unique among the live sessions of a workspace. */
+  readonly name: string | undefined;
   readonly title: string | undefined;
   readonly task: string | undefined;
   /** Says its prompts and leaves. */
@@ -46,7 +48,8 @@ export function parseTeamPlan(argv: readonly string[]): TeamPlan {
     promptFiles: values["prompt-file"] ?? [],
     workingDir: values["working-dir"],
     onEvent: values["on-event"] ?? [],
-    ...{ safety: values.safety, title: values.title, listen: pickListenFlags(values) },
+    ...{ safety: values.safety, name: values.name, title: values.title },
+    listen: pickListenFlags(values),
     ...{ task: values.task, isDetached: values.detach === true },
   };
   checkPlan(plan);

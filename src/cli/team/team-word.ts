@@ -15,6 +15,7 @@ export const teamOptions = {
   "working-dir": { type: "string" },
   session: { type: "string" },
   safety: { type: "string" },
+  name: { type: "string" },
   title: { type: "string" },
   task: { type: "string" },
   remote: { type: "string" },
@@ -24,7 +25,7 @@ export const teamOptions = {
 
 /** Those that a command has as well; any other says that a team is meant. */
 const SHARED = [
-  ...["json", "title", "on-event", "detach", "task", "remote"],
+  ...["json", "name", "title", "on-event", "detach", "task", "remote"],
   ...Object.keys(listenOptions),
 ];
 const NAME = /^[A-Za-z0-9][\w.-]*$/;
