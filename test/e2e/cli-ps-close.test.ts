@@ -91,7 +91,7 @@ test("close of an unknown one says so and closes the others", async () => {
   const part = await reins.run(["close", "nowhere"]);
   expect(part).toMatchObject({ code: 8, stdout: "" });
   expect(part.stderr).toBe(
-    `reins: no session's id contains "nowhere"; reins ps -a lists them; reins run -- COMMAND starts one\n`,
+    `reins: no session's id contains "nowhere", and no session has this name; reins ps -a lists them; reins run -- COMMAND starts one\n`,
   );
 });
 

@@ -10,7 +10,7 @@ export interface SessionsView {
   /** `away`: the server cannot be reached, and what is shown is what was last known. */
   readonly status: "connecting" | "live" | "away";
   readonly sessions: ReadonlyMap<string, Session>;
-  /** Agents that wait for somebody's answer. */
+  /** Agents that need you. */
   readonly asking: ReadonlySet<string>;
 }
 
@@ -33,7 +33,6 @@ export class Sessions {
   readonly #pause: Pause;
   readonly #listeners = new Set<SessionsListener>();
   #sessions = new Map<string, Session>();
-  #asking = new Set<string>();
   #status: SessionsView["status"] = "connecting";
   #flushing: ReturnType<typeof setTimeout> | undefined;
 
@@ -89,19 +88,10 @@ export class Sessions {
       // What happens meanwhile waits behind this in the stream, and is newer.
       const sessions = await listAll(this.#client, signal);
       this.#sessions = sessions;
-      // Who asks is told next.
-      this.#asking = new Set();
       this.#setStatus("live");
     } else if (event.type === "session.removed") {
       this.#sessions.delete(event.session_id);
-      this.#asking.delete(event.session_id);
-    } else {
-      const { session, needs_answer } = event;
-      this.#sessions.set(session.session_id, session);
-      if (needs_answer === true) this.#asking.add(session.session_id);
-      if (needs_answer === false || event.type === "session.exited")
-        this.#asking.delete(session.session_id);
-    }
+    } else this.#sessions.set(event.session.session_id, event.session);
     this.#flushSoon();
     for (const listener of [...this.#listeners]) listener(event);
   }
@@ -118,10 +108,17 @@ export class Sessions {
       this.view.set({
         status: this.#status,
         sessions: new Map(this.#sessions),
-        asking: new Set(this.#asking),
+        asking: findAsking(this.#sessions),
       });
     }, FLUSH_MS);
   }
+}
+
+function findAsking(sessions: ReadonlyMap<string, Session>): ReadonlySet<string> {
+  const asking = new Set<string>();
+  for (const { session_id, status } of sessions.values())
+    if (status === "needs_you") asking.add(session_id);
+  return asking;
 }
 
 async function listAll(

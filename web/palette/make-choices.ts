@@ -1,9 +1,9 @@
-import { isLive } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
 import { revealHidden } from "#contract/text/hidden-characters.ts";
 import type { Command } from "#web/app/commands.ts";
 import { navigate } from "#web/app/router.ts";
 import { iconOf, nameOf } from "#web/sessions/session-name.ts";
+import { hasEnded } from "#web/sessions/state-words.ts";
 import type { IconName } from "#web/ui/icons.tsx";
 import type { Choice } from "./choices.ts";
 
@@ -48,7 +48,7 @@ export function ofSession(session: Session, asking: ReadonlySet<string>): Choice
     words: [session_id, kind],
     icon: iconOf(session),
     isAsking: asking.has(session_id),
-    isLive: isLive(session),
+    isLive: !hasEnded(session),
     at: last_io_at,
     run: () => navigate({ name: "session", sessionId: session_id }),
   };

@@ -70,7 +70,7 @@ function Option({ id, found: { choice, spans }, isCurrent, onChoose }: OptionPro
       <bdi className={css.title}>
         <Marked text={choice.title} spans={spans} />
       </bdi>
-      {choice.isAsking ? <Badge tone="accent">needs an answer</Badge> : null}
+      {choice.isAsking ? <Badge tone="accent">needs you</Badge> : null}
       {choice.kind === "session" && !choice.isLive ? <Badge>ended</Badge> : null}
       <bdi className={css.note}>{choice.note}</bdi>
       {choice.keys === undefined ? null : <Keys keys={choice.keys} />}

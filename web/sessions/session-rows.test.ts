@@ -18,6 +18,7 @@ function session(id: string, change: Change = {}): Session {
     kind: "terminal",
     mode: "pty",
     state: running,
+    status: "running",
     title: id,
     workspace_id: "wsp_a",
     parent_session_id: null,
@@ -33,7 +34,6 @@ function source(sessions: readonly Session[], more: Partial<ListSource> = {}): L
   return {
     sessions: new Map(sessions.map((one) => [one.session_id, one])),
     asking: new Set(),
-    findAgent: () => undefined,
     ...more,
   };
 }
@@ -81,7 +81,7 @@ test("a row knows its place among those of the same parent", () => {
 });
 
 test("a child whose parent is not shown is at the top", () => {
-  const from = source([session("a", { state: exited }), session("b", under("a"))]);
+  const from = source([session("a", { state: exited, status: "ended" }), session("b", under("a"))]);
   expect(draw(rowsOf(from, { choice: { phase: "running" } }))).toEqual(["b"]);
   expect(draw(rowsOf(source([session("b", under("gone"))])))).toEqual(["b"]);
 });
@@ -110,8 +110,8 @@ test("children of children may go deeper than a stack of calls", () => {
 });
 
 test.each<[ListChoice["phase"], string[]]>([
-  ["all", ["agent", "done", "lost", "starts", "works"]],
-  ["running", ["agent", "starts", "works"]],
+  ["all", ["agent", "done", "lost", "sleeps", "starts", "works"]],
+  ["running", ["agent", "sleeps", "starts", "works"]],
   ["asking", ["agent"]],
   ["ended", ["done", "lost"]],
 ])("%s shows those in that phase, and they are counted", (phase, shown) => {
@@ -119,9 +119,10 @@ test.each<[ListChoice["phase"], string[]]>([
     [
       session("works"),
       session("starts", { state: { kind: "starting" } }),
-      session("done", { state: exited }),
-      session("lost", { state: { kind: "lost", reason: "host_lost" } }),
+      session("done", { state: exited, status: "ended" }),
+      session("lost", { state: { kind: "lost", reason: "host_lost" }, status: "ended" }),
       session("agent", { kind: "agent" }),
+      session("sleeps", { kind: "agent", state: exited, status: "sleeping" }),
     ],
     { asking: new Set(["agent"]) },
   );
@@ -150,11 +151,9 @@ test.each([
   ["words of different places, in any order", "  ada   deploy  "],
 ])("a session is found by %s", (_name, search) => {
   const wanted = session("ses_x", {
-    ...{ title: "Deploy it", argv: ["make", "-j4"], work_dir: "/home/ada" },
+    ...{ title: "Deploy it", argv: ["make", "-j4"], work_dir: "/home/ada", agent: "Reviewer" },
   });
-  const from = source([wanted, session("other")], {
-    findAgent: (id) => (id === "ses_x" ? "Reviewer" : undefined),
-  });
+  const from = source([wanted, session("other")]);
   expect(draw(rowsOf(from, { choice: { search } }))).toEqual(["ses_x"]);
   expect(draw(rowsOf(from, { choice: { search: `${search} nowhere` } }))).toEqual([]);
 });

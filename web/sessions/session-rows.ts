@@ -1,6 +1,6 @@
-import { isLive } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
 import { nameOf } from "./session-name.ts";
+import { hasEnded } from "./state-words.ts";
 
 export const PHASES = ["all", "running", "asking", "ended"] as const;
 export const KINDS = ["all", "terminal", "command", "agent"] as const;
@@ -19,8 +19,6 @@ export interface ListChoice {
 export interface ListSource {
   readonly sessions: ReadonlyMap<string, Session>;
   readonly asking: ReadonlySet<string>;
-  /** What an agent is called, as far as it is known. */
-  readonly findAgent: (sessionId: string) => string | undefined;
   /** When something was last printed, if that is known to be later than the session says. */
   readonly findActivity?: ((sessionId: string) => string | undefined) | undefined;
 }
@@ -82,7 +80,7 @@ export function countPhases(
   const counts = { all: 0, running: 0, asking: 0, ended: 0 };
   for (const session of filterSessions(source, { ...choice, phase: "all" })) {
     counts.all += 1;
-    counts[isLive(session) ? "running" : "ended"] += 1;
+    counts[hasEnded(session) ? "ended" : "running"] += 1;
     if (source.asking.has(session.session_id)) counts.asking += 1;
   }
   return counts;
@@ -95,7 +93,7 @@ export function filterSessions(source: ListSource, choice: ListChoice): Session[
       isInPhase(session, choice.phase, source.asking) &&
       (choice.kind === "all" || session.kind === choice.kind) &&
       (choice.workspaceId === undefined || session.workspace_id === choice.workspaceId) &&
-      hasWords(session, words, source.findAgent(session.session_id)),
+      hasWords(session, words),
   );
 }
 
@@ -108,20 +106,19 @@ function isInPhase(
     case "all":
       return true;
     case "running":
-      return isLive(session);
+      return !hasEnded(session);
     case "asking":
       return asking.has(session.session_id);
     case "ended":
-      return !isLive(session);
+      return hasEnded(session);
   }
 }
 
 /** Every word, wherever it stands. */
-function hasWords(session: Session, words: readonly string[], agent: string | undefined): boolean {
+function hasWords(session: Session, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   const text = textOf(session);
-  const name = agent?.toLowerCase() ?? "";
-  return words.every((word) => text.includes(word) || name.includes(word));
+  return words.every((word) => text.includes(word));
 }
 
 /** A changed session is another object, so that what was made of it is never old. */
@@ -130,8 +127,8 @@ const texts = new WeakMap<Session, string>();
 function textOf(session: Session): string {
   const known = texts.get(session);
   if (known !== undefined) return known;
-  const { title, argv, work_dir, session_id } = session;
-  const text = [title, argv.join(" "), work_dir, session_id].join("\n").toLowerCase();
+  const { title, name, agent, argv, work_dir, session_id } = session;
+  const text = [title, name, agent, argv.join(" "), work_dir, session_id].join("\n").toLowerCase();
   texts.set(session, text);
   return text;
 }

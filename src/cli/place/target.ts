@@ -181,7 +181,7 @@ async function findById(place: TargetPlace, part: string): Promise<Session> {
     chooseSole(all.filter(isMeant), part);
   if (found !== undefined) return found;
   throw notFound(
-    `no session is named ${JSON.stringify(part)}, and no id contains it; reins ps -a lists them`,
+    `no session's id contains ${JSON.stringify(part)}, and no session has this name; reins ps -a lists them`,
   );
 }
 

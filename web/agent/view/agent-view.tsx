@@ -123,7 +123,7 @@ function Speaking({ onInterrupt, input }: SpeakingProps) {
         <p className={css.parked} role="status">
           {isCut
             ? "The agent's process ended in the middle of something. Your next message starts it again."
-            : "The agent is parked. Your next message starts it again."}
+            : "Sleeping. Your next message wakes it."}
         </p>
       ) : null}
       <Composer onInterrupt={onInterrupt} input={input} />

@@ -1,9 +1,7 @@
 import type { ReactNode } from "react";
 import type { Session } from "#contract/session.ts";
 import { revealHidden } from "#contract/text/hidden-characters.ts";
-import { useApp } from "#web/app/context.ts";
 import { navigate } from "#web/app/router.ts";
-import { useStore } from "#web/live/store.ts";
 import { iconOf, kindWord, nameOf, rawNameOf } from "#web/sessions/session-name.ts";
 import { StateBadge } from "#web/sessions/state-badge.tsx";
 import { IconButton } from "#web/ui/button.tsx";
@@ -20,7 +18,6 @@ interface SessionHeaderProps {
 
 /** Above every view of one session. */
 export function SessionHeader({ session, children }: SessionHeaderProps) {
-  const { asking } = useStore(useApp().sessions.view);
   return (
     <header className={css.header}>
       <IconButton
@@ -40,7 +37,7 @@ export function SessionHeader({ session, children }: SessionHeaderProps) {
           <Isolated text={session.work_dir} reading="decision" />
         </p>
       </div>
-      <StateBadge session={session} isAsking={asking.has(session.session_id)} />
+      <StateBadge session={session} />
       <div className={css.actions}>
         {children}
         <SessionMenu session={session} />

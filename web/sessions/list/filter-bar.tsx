@@ -7,7 +7,7 @@ import { chooseList } from "./list-choice.ts";
 
 const PHASE_WORDS: Readonly<Record<ListChoice["phase"], string>> = {
   all: "All",
-  running: "Running",
+  running: "Live",
   asking: "Needs an answer",
   ended: "Ended",
 };

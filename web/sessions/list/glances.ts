@@ -51,7 +51,9 @@ export class Glances {
     }
   }
 
+  /** The last line of an agent is published; that of a terminal or a command is asked for. */
   #isDue(session: Session): boolean {
+    if (session.kind === "agent") return false;
     const seen = this.#seen.get(session.session_id);
     if (seen === undefined || seen.wasLive !== isLive(session)) return true;
     return seen.wasLive && this.#now() - seen.askedAt >= GLANCE_MS;

@@ -33,6 +33,7 @@ export const GridRow = memo(function GridRow(props: GridRowProps) {
   const { row, glance, mayChange, isSelected } = props;
   const { session } = row;
   const name = nameOf(session);
+  const line = glance?.line ?? session.last_line;
   return (
     <tr
       id={props.id}
@@ -61,11 +62,11 @@ export const GridRow = memo(function GridRow(props: GridRowProps) {
       </td>
       <NameCell row={row} name={name} onFold={props.onFold} />
       <td className={css.state}>
-        <StateBadge session={session} isAsking={row.isAsking} activity={glance?.activity} />
+        <StateBadge session={session} />
       </td>
       <Places {...props} />
-      <td className={css.line} title={revealHidden(glance?.line ?? "", "prose")}>
-        <Isolated text={glance?.line ?? ""} reading="prose" />
+      <td className={css.line} title={revealHidden(line, "prose")}>
+        <Isolated text={line} reading="prose" />
       </td>
       <Age at={session.created_at} now={props.now} />
       <td className={css.more}>
@@ -97,18 +98,18 @@ function NameCell({ row, name, onFold }: NameCellProps) {
       >
         <Isolated text={rawNameOf(session)} reading="prose" />
       </a>
-      {row.isAskingBelow ? <Badge tone="accent">needs an answer below</Badge> : null}
+      {row.isAskingBelow ? <Badge tone="accent">needs you below</Badge> : null}
     </td>
   );
 }
 
-function Places({ row, glance, workspace, hasAgents }: GridRowProps) {
-  const { work_dir } = row.session;
+function Places({ row, workspace, hasAgents }: GridRowProps) {
+  const { work_dir, agent = "", model = "" } = row.session;
   return (
     <>
       {hasAgents ? (
-        <td className={css.agent} title={revealHidden(glance?.model ?? "", "prose")}>
-          <Isolated text={glance?.agent ?? ""} reading="prose" />
+        <td className={css.agent} title={revealHidden(model, "prose")}>
+          <Isolated text={agent} reading="prose" />
         </td>
       ) : null}
       {workspace === undefined ? null : (

@@ -1,4 +1,4 @@
-import { isLive } from "#contract/ended.ts";
+import { isLive, isResumable } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
 import { Button } from "#web/ui/button.tsx";
 import css from "./selection-bar.module.css";
@@ -13,7 +13,8 @@ interface SelectionBarProps {
 /** What can be done with several at once. */
 export function SelectionBar({ selected: { sessions }, onEnd, onClear }: SelectionBarProps) {
   const live = sessions.filter(isLive);
-  const ended = sessions.filter((session) => !isLive(session));
+  // An agent that a message would wake is not offered with the others.
+  const ended = sessions.filter((session) => !isLive(session) && !isResumable(session));
   return (
     <div role="status" aria-live="polite">
       {sessions.length === 0 ? null : (

@@ -18,7 +18,6 @@ import { Icon } from "#web/ui/icons.tsx";
 import { Isolated } from "#web/ui/revealed.tsx";
 import { SearchBox } from "#web/ui/search-box.tsx";
 import { FoldButton, indentOf } from "./fold-button.tsx";
-import { glancesOf } from "./glances.ts";
 import { everything } from "./list-choice.ts";
 import css from "./session-rail.module.css";
 import { useGlances } from "./use-glances.ts";
@@ -79,18 +78,17 @@ function RailSkeleton() {
 }
 
 function useRailRows(search: string): readonly SessionRow[] {
-  const { client, sessions } = useApp();
+  const { sessions } = useApp();
   const view = useStore(sessions.view);
   const { folded } = useFolded();
   return useMemo(() => {
-    const findAgent = (id: string) => glancesOf(client).view.get().get(id)?.agent;
-    const source = { sessions: view.sessions, asking: view.asking, findAgent };
+    const source = { sessions: view.sessions, asking: view.asking };
     return buildRows(source, {
       choice: { ...everything, search },
       collapsed: folded,
       askingFirst: true,
     });
-  }, [client, view, folded, search]);
+  }, [view, folded, search]);
 }
 
 interface RailListProps {
@@ -191,9 +189,10 @@ interface RailRowProps {
 }
 
 function RailRow({ row, index, count, glance, isCurrent }: RailRowProps) {
-  const { session, isAsking } = row;
+  const { session } = row;
+  const line = glance?.line ?? session.last_line;
   const { fold } = useFolded();
-  const { tone, text } = describeState(session, { isAsking, activity: glance?.activity });
+  const { tone, text } = describeState(session);
   const name = nameOf(session);
   return (
     <li
@@ -221,7 +220,7 @@ function RailRow({ row, index, count, glance, isCurrent }: RailRowProps) {
             , {kindWord(session)}, {text}
           </span>
           <span className={css.line}>
-            <Isolated text={isAsking ? "needs an answer" : glance?.line || text} reading="prose" />
+            <Isolated text={line === "" ? text : line} reading="prose" />
           </span>
         </span>
       </a>

@@ -15,7 +15,6 @@ import {
 import { Loading } from "#web/ui/notice.tsx";
 import { EmptyList, NothingFound } from "./empty-list.tsx";
 import { FilterBar } from "./filter-bar.tsx";
-import { glancesOf } from "./glances.ts";
 import { listChoice } from "./list-choice.ts";
 import { SelectionBar } from "./selection-bar.tsx";
 import { SessionGrid } from "./session-grid.tsx";
@@ -88,21 +87,17 @@ function useChoice(workspaces: ReadonlyMap<string, string> | undefined): ListCho
   }, [choice, workspaces]);
 }
 
-function useSource({ order, search }: ListChoice): ListSource {
-  const { client, sessions } = useApp();
+function useSource({ order }: ListChoice): ListSource {
+  const { sessions } = useApp();
   const view = useStore(sessions.view);
-  const glances = useStore(glancesOf(client).view);
   const activity = useActivity(order === "activity");
-  // Only a search looks at the names of agents; nothing else has to be built anew for a glance.
-  const agents = search.trim() === "" ? undefined : glances;
   return useMemo(
     () => ({
       sessions: view.sessions,
       asking: view.asking,
-      findAgent: (id) => agents?.get(id)?.agent,
       findActivity: (id) => activity.get(id),
     }),
-    [view, agents, activity],
+    [view, activity],
   );
 }
 
