@@ -1,4 +1,5 @@
 import { describeStatus } from "#contract/agent/agent-status.ts";
+import { isLive } from "#contract/ended.ts";
 import { LOCAL_WORKSPACE } from "#contract/ids.ts";
 import type { Controller, Session } from "#contract/session.ts";
 import { defined } from "#contract/values/defined.ts";
@@ -38,7 +39,8 @@ export function describeSession(record: SessionRecord, moving: Moving): Session 
     work_dir: record.work_dir,
     shell: record.shell,
     argv: record.argv,
-    pid: record.process?.pid ?? null,
+    // The worker of an agent that sleeps is gone; another process may have its number.
+    pid: record.kind === "agent" && !isLive(record) ? null : (record.process?.pid ?? null),
     cols: record.cols,
     rows: record.rows,
     tail: moving.tail,

@@ -3,9 +3,9 @@ import type { Clock } from "#base/clock.ts";
 import { Emitter } from "#base/emitter.ts";
 import type { Logger } from "#base/logger.ts";
 import { randomId } from "#base/random-id.ts";
-import { isFinal, isLive, isResumable } from "#contract/ended.ts";
+import { isFinal, isResumable } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
-import { LOCAL_WORKSPACE, SessionId } from "#contract/ids.ts";
+import { SessionId } from "#contract/ids.ts";
 import { limits } from "#contract/limits.ts";
 import type { EndReason, RemovalReason } from "#contract/session-state.ts";
 import { checkFreeDescriptors, checkFreeDisk } from "#host/capacity.ts";
@@ -26,6 +26,7 @@ import {
   removeDir,
 } from "./prepare-session.ts";
 import { leftoverOf, recoverSessions } from "./recovery.ts";
+import { checkName, type Renaming } from "./session-names.ts";
 
 export interface SessionsDeps {
   readonly folder: string;
@@ -181,16 +182,9 @@ export class Sessions {
   }
 
   /** Throws `conflict` for a name that another live session of the workspace has. */
-  rename({
-    session_id,
-    ...change
-  }: {
-    readonly session_id: string;
-    readonly title?: string | undefined;
-    readonly name?: string | null | undefined;
-  }): HostSession {
+  rename({ session_id, ...change }: Renaming): HostSession {
     const session = this.get(session_id);
-    if (typeof change.name === "string") this.#checkName(change.name, session.record);
+    if (typeof change.name === "string") checkName(this.all(), change.name, session.record);
     session.rename(change);
     return session;
   }
@@ -247,7 +241,7 @@ export class Sessions {
     const { clock, folder } = this.#deps;
     const session_id = SessionId.parse(randomId("ses"));
     if (request.name !== undefined)
-      this.#checkName(request.name, { session_id, labels: request.labels ?? {} });
+      checkName(this.all(), request.name, { session_id, labels: request.labels ?? {} });
     const bound = this.#findBound({ session_id, kind, parent_session_id });
     const made = prepareSession(request, { folder, session_id, bound, now: clock.now() });
     const session = this.#register(made);
@@ -262,27 +256,6 @@ export class Sessions {
     }
     if (this.isShuttingDown) throw shuttingDown();
     return session;
-  }
-
-  /** An agent that may be started again keeps its name. */
-  #checkName(
-    name: string,
-    { session_id, labels }: Pick<SessionRecord, "session_id" | "labels">,
-  ): void {
-    const holder = this.all().find(
-      ({ record }) =>
-        record.name === name &&
-        record.session_id !== session_id &&
-        (record.labels.workspace_id ?? LOCAL_WORKSPACE) ===
-          (labels.workspace_id ?? LOCAL_WORKSPACE) &&
-        (isLive(record) || isResumable(record)),
-    );
-    if (holder === undefined) return;
-    throw new Fault(
-      "conflict",
-      `the name ${name} is taken by ${holder.id}; choose another, or close that session`,
-      { details: { name, session_id: holder.id } },
-    );
   }
 
   #checkRoom(): void {

@@ -114,7 +114,7 @@ test.each(Array.from({ length: repeats({ few: 8, full: 400 }) }, (_, seed) => se
           await settle(asks[method](client, UNKNOWN, random), UNKNOWN),
         );
     expect(foreign.map((session) => fingerprint(bound, session))).toEqual(before);
-    for (const { id } of foreign) bound.host.sessions.get(id).rename("for the user");
+    for (const { id } of foreign) bound.host.sessions.get(id).rename({ title: "for the user" });
     await client.call("host.health", {});
     const parent = root.record.parent_session_id;
     const shown = [...answers, ...heard].join("\n");

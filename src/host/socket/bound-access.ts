@@ -10,7 +10,7 @@ import type { HostHealth } from "./methods.ts";
 export interface SessionsAccess
   extends Pick<
     Sessions,
-    "all" | "find" | "get" | "create" | "revive" | "close" | "purge" | "shutdown"
+    "all" | "find" | "get" | "create" | "rename" | "revive" | "close" | "purge" | "shutdown"
   > {
   readonly changes: Pick<Emitter<string>, "on">;
   readonly removals: Pick<Emitter<Removal>, "on">;
@@ -74,6 +74,7 @@ function createBoundSessions(sessions: SessionsAccess, root: string): SessionsAc
         labels: withWorkspace(request.labels, get(root).record.labels.workspace_id),
       });
     },
+    rename: (change) => sessions.rename({ ...change, session_id: get(change.session_id).id }),
     revive: async (request) =>
       await sessions.revive({ ...request, session_id: get(request.session_id).id }),
     close: async (sessionId, reason, detail) =>

@@ -245,7 +245,9 @@ function notController(): Fault {
 const AT = "2026-01-01T00:00:00.000Z";
 const BLANK = {
   ...{ task_id: null, issue_id: null, user_id: null, parent_session_id: null },
-  ...{ kind: "terminal", mode: "pty", state: { kind: "running" }, title: "" },
+  ...{ kind: "terminal", mode: "pty", state: { kind: "running" }, title: "", name: null },
+  ...{ status: "running", needs: [], last_line: "", turn: null, usage: null },
+  ...{ host_id: null, unreachable_since: null },
   ...{ workspace_id: "wsp_local", work_dir: "/", shell: null, argv: ["cat"], pid: 1 },
   ...{ cols: 80, rows: 24, tail: 0, first_offset: 0, events_tail: 0, controller: null, viewers: 0 },
   ...{ created_at: AT, last_io_at: AT, exited_at: null },
