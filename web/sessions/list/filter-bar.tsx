@@ -8,7 +8,7 @@ import { chooseList } from "./list-choice.ts";
 const PHASE_WORDS: Readonly<Record<ListChoice["phase"], string>> = {
   all: "All",
   running: "Live",
-  asking: "Needs an answer",
+  asking: "Needs you",
   ended: "Ended",
 };
 const KIND_WORDS: Readonly<Record<ListChoice["kind"], string>> = {
