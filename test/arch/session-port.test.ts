@@ -19,10 +19,7 @@ const rules: readonly Rule[] = [
     what: "opens the log files of a session",
     pattern: /\b(?:LogFiles|openLogFiles)\b/,
     owners: [...FILES_OF_SESSIONS, "src/screen/"],
-    exceptions: {
-      "src/app/glance/glances.ts": "a line at the end of each log, with nothing that stays open",
-      "src/app/restart/unattended-agents.ts": "looks for agents without starting a host",
-    },
+    exceptions: {},
   },
   {
     what: "speaks the host's protocol",
@@ -52,9 +49,8 @@ const rules: readonly Rule[] = [
     owners: [...FILES_OF_SESSIONS, "src/daemon/"],
     exceptions: {
       "src/app/gateway.ts": "hands it to the two below",
-      "src/app/glance/glances.ts": "see above",
       "src/app/restart/tend-agents.ts": "hands it to the one below",
-      "src/app/restart/unattended-agents.ts": "see above",
+      "src/app/restart/unattended-agents.ts": "looks for agents without starting a host",
       "src/cli/admin/records.ts": "composition root of a command",
     },
   },
