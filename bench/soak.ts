@@ -23,6 +23,7 @@ import { describeMachine, sayMachine } from "./machine.ts";
 import { runHugeOutput, runManyProcesses } from "./process/many-processes.ts";
 import { choose, readNumber, runProgram } from "./program.ts";
 import { runLongSequences } from "./screens/long-sequences.ts";
+import { RELEASED, upgradeReleased } from "./upgrade/released-upgrade.ts";
 
 interface Outcome {
   readonly said: string;
@@ -61,6 +62,7 @@ const soaks: Readonly<Record<string, Soak>> = {
   agents: soakAgents,
   crashes: soakCrashes,
   fuzz: soakFuzz,
+  upgrade: soakUpgrade,
   "huge-output": (scale) => runHugeOutput(scale(10_000) * MB),
 };
 
@@ -244,6 +246,13 @@ async function soakCrashes(scale: Scale): Promise<Outcome> {
   const { accepted, turns, kills, waiting, seconds, wrong } = await runCrashingAgents(size);
   const said = `${accepted} messages in ${turns} turns with ${kills} kills, ${waiting} left waiting, ${seconds.toFixed(0)} s`;
   return { said, wrong: waiting === 0 ? wrong : [...wrong, "accepted messages wait"] };
+}
+
+/** The host of a released commit, with 20 live sessions and clients that type, becomes this version. */
+async function soakUpgrade(scale: Scale): Promise<Outcome> {
+  const { sessions, lines, upgrade_ms, wrong } = await upgradeReleased({ sessions: scale(20) });
+  const said = `from ${RELEASED}: ${sessions} sessions, ${lines} lines typed, upgraded in ${upgrade_ms.toFixed(0)} ms`;
+  return { said, wrong };
 }
 
 /** The tests that are too long for `npm test`, and those that repeat something a few times there, in full. */
