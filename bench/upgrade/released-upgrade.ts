@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { layOutPackage } from "#bench/lib/packaged.ts";
-import { layOutReleased } from "#bench/lib/released-program.ts";
 import { openTempDir } from "#bench/lib/temp-dir.ts";
 import { openTempHost, type TempHost } from "#bench/lib/temp-host.ts";
 import { readWholeLog } from "#bench/lib/whole-log.ts";
 import type { Session } from "#contract/session.ts";
+import { layOutReleased } from "./released-program.ts";
 
 /** The newest commit whose hosts and clients people run. */
 export const RELEASED = "3c88087";
