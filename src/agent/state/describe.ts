@@ -29,6 +29,7 @@ export function describeSnapshot(state: AgentState, place: SnapshotPlace): Agent
   return {
     ...{ session_id: SessionId.parse(state.session_id), title, life, activity },
     turn_id: activity === "idle" ? null : (talk.turn_id ?? null),
+    ...(is_cut ? { is_cut } : {}),
     ...{ agent, model, ...defined({ welcome_message: talk.welcome }), model_overrides },
     ...{ default_agent: team.default_agent, agents: [...agents], team_name: team.name, work_dir },
     ...{ transcript: page.messages, omitted_messages: page.position },

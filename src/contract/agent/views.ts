@@ -63,6 +63,8 @@ export const AgentSnapshot = z.strictObject({
   /** Whether a turn runs, waits for an answer, or nothing is to be done. */
   activity: z.enum(["idle", "running", "waiting"]),
   turn_id: z.string().nullable(),
+  /** The worker ended in the middle of something, and no later worker has cleared up yet; absent otherwise. */
+  is_cut: z.literal(true).optional(),
   agent: z.string(),
   model: z.string(),
   welcome_message: z.string().optional(),

@@ -77,6 +77,9 @@ describe("the conversation that the page shows", () => {
       { kind: "subagent" },
       { kind: "kill" },
       { kind: "say", text: "Three." },
+      { kind: "ask" },
+      { kind: "kill" },
+      { kind: "queue" },
     ]);
     const whole = told(applyAll(emptyConversation, log));
     for (const at of log.keys()) {

@@ -39,12 +39,13 @@ export function fromSnapshot(snapshot: AgentSnapshot, empty = emptyConversation)
   return elicitations.reduce((state, asked) => addQuestion(state, asked, at), runCalls(asking));
 }
 
-/** An idle agent with waiting messages was stopped. */
+/** An idle agent with waiting messages was stopped, or has crashed too often. */
 function statusOf(snapshot: AgentSnapshot, at: string): AgentStatus {
   const { agent, model, turn_id, queue, usage, context_tokens, context_limit } = snapshot;
+  const { is_cut = false } = snapshot;
   const status: AgentStatus = {
     ...emptyAgentStatus,
-    ...{ agent, model, has_begun: true },
+    ...{ agent, model, has_begun: true, is_cut },
     is_held: snapshot.activity === "idle" && queue.waiting.length > 0,
     turn: turn_id === null ? null : { turn_id, started_at: at },
     queue: queue.waiting.map(({ queue_id }) => queue_id),
