@@ -167,6 +167,7 @@ describe("request bodies", () => {
       model_overrides: { "*": "openai/gpt-4o" },
       prompt_files: ["AGENTS.md"],
       title: "T",
+      name: "fixer",
       workspace_id: "wsp_0000000000000000",
       task_id: "tsk_0000000000000000",
       headless: true,
