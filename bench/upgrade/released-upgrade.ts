@@ -29,7 +29,7 @@ const LEAST_LINES = 40;
 /** Soon enough that a worker without work sleeps while this runs. */
 const SLEEP_AFTER_MS = 200;
 
-/** What an agent is left in, and how its session must look after the upgrade. */
+/** The states that agents are left in, and the status of each after the upgrade. */
 const agents = {
   working: { prompt: "work", status: "working", sleeps: false },
   asking: { prompt: "write", status: "needs_you", sleeps: false },

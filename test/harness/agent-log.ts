@@ -78,6 +78,8 @@ class Writer {
   }
 
   #answer({ text, reasoning, calls, how }: Answer): void {
+    // A model is asked again when every call has its result.
+    this.#results(this.fold.conversation.openCalls.length, false);
     const message_id = this.#id("msg");
     this.emit({ type: "message.start", message_id, model: "m" });
     if (reasoning !== "") {

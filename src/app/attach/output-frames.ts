@@ -108,7 +108,7 @@ export class OutputFrames {
     };
   }
 
-  /** What begins at the cursor; undefined while only a part of a character is there. */
+  /** The frame that begins at the cursor; undefined while only a part of a character is there. */
   at(cursor: number, range: FrameRange): OutputFrame | undefined {
     const known = this.#kept.find(({ offset, end }) => offset === cursor && end <= range.to);
     if (known !== undefined) return known;
@@ -119,7 +119,7 @@ export class OutputFrames {
     return made;
   }
 
-  /** What came with the news of it need not be read: an echo, mostly. */
+  /** Bytes that came with the notice, mostly an echo, need not be read from the file. */
   #recall(cursor: number, into: Buffer) {
     const { recent } = this.#handle;
     if (recent === undefined || recent.offset !== cursor) return undefined;

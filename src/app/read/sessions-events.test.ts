@@ -181,7 +181,10 @@ test("a change names the fields that changed, and a start reaches running", asyn
   expect(started.session).toMatchObject({ session_id, state: { kind: "running" } });
   await opened.host.client.call("session.rename", { session_id, name: "builder" });
   const named = await nextSession(items, ({ session }) => session.name === "builder");
-  expect(named).toMatchObject({ type: "session.changed", changed: ["name"] });
+  expect(named).toMatchObject({
+    type: "session.changed",
+    changed: expect.arrayContaining(["name"]),
+  });
 });
 
 test("a reader who missed several changes hears of every field that changed", async () => {

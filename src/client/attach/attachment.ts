@@ -172,7 +172,7 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
     return this.#ask({ type: "close", id: createId(), ...why });
   }
 
-  /** Leaves; the session goes on. What was not acknowledged is rejected, what was not read can still be read. */
+  /** Leaves; the session continues. Input that was not acknowledged is rejected; output that was not read stays readable. */
   async detach(): Promise<void> {
     this.#finish(detached());
     await this.#connection?.close();
