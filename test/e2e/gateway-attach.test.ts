@@ -277,11 +277,10 @@ test("eof closes the pipe; on a terminal it is the end-of-file key", async () =>
 test("an interrupt stops the foreground job and the shell lives; an unknown signal is refused", async () => {
   const { session_id } = await terminal(["/bin/bash", "--norc", "-i"]);
   await using socket = await gateway.attach(session_id, "?role=controller");
-  socket.send({ type: "stdin", data: "sleep 1000; echo sto''pped\n" });
-  await waitFor(
-    "the job runs",
-    async () => (await gateway.host.client.call("session.tree", { session_id })).processes > 1,
-  );
+  // Printed by the job itself: a child that the shell has only forked may not be in the foreground yet.
+  const job = `sh -c 'echo rea""dy; exec sleep 1000'; echo sto''pped\n`;
+  socket.send({ type: "stdin", data: job });
+  await socket.printed("ready");
   expect(await socket.ask({ type: "signal", signal: "SIGBOGUS", id: "1" })).toMatchObject({
     code: "invalid_request",
   });
