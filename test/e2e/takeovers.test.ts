@@ -5,13 +5,13 @@ import { waitFor } from "#test/harness/eventually.ts";
 import { openTestGateway, type TestGateway } from "#test/harness/gateway.ts";
 import { repeats } from "#test/harness/repeats.ts";
 
-const TAKEOVERS = repeats({ few: 50, full: 10_000 });
+const TAKEOVERS = repeats({ few: 20, full: 10_000 });
 /** Keys that are sent at once, without waiting for the control that they need. */
 const BURST = 5;
 /** A client that is so many keys ahead waits: the session remembers the ids of the last 1,024 inputs. */
 const LEAD_KEYS = 200;
 /** Takeovers between two cuts of a connection. */
-const CUT_EVERY = repeats({ few: 40, full: 1000 });
+const CUT_EVERY = repeats({ few: 15, full: 1000 });
 const LIMIT_MS = repeats({ few: 60_000, full: 3_600_000 });
 
 test("two clients take control from each other while both type: no key is lost, doubled or out of order", {

@@ -13,6 +13,7 @@ import { openGatewayProcess } from "#test/harness/gateway-process.ts";
 import { openTestHost } from "#test/harness/host.ts";
 import { binPath } from "#test/harness/packaged.ts";
 import { isAlive } from "#test/harness/processes.ts";
+import { repeats } from "#test/harness/repeats.ts";
 import { inline, say, scripted } from "#test/harness/runtimes.ts";
 
 /** What every surface says about a session equals what its processes and the model's own log say. */
@@ -184,10 +185,11 @@ test("a command is running as soon as it runs, and ended when it has ended", {
   expect(ended).toMatchObject({ state: { exit_code: 3 }, last_line: "ready" });
 });
 
-const SESSIONS = 1000;
+const SESSIONS = repeats({ few: 100, full: 1000 });
 const LOG_BYTES = 1024 * 1024;
+const PAGE = 1000;
 
-test("a gateway that starts reads no events log of a thousand agents", {
+test("a gateway that starts reads no events log, however many agents there are", {
   timeout: SLOW_MS,
 }, async () => {
   await using host = await openTestHost();
@@ -213,8 +215,10 @@ test("a gateway that starts reads no events log of a thousand agents", {
   }
   await using _next = await openTestHost({ dataDir });
   await using gateway = await openGatewayProcess({ dataDir });
-  const page = await gateway.door.get("session.list", { limit: 1000, kind: "agent" });
-  expect(page.sessions.filter(({ status }) => status === "needs_you")).toHaveLength(1000);
+  const page = await gateway.door.get("session.list", { limit: PAGE, kind: "agent" });
+  expect(page.sessions.filter(({ status }) => status === "needs_you")).toHaveLength(
+    Math.min(PAGE, SESSIONS + 1),
+  );
   const events = await gateway.door.fetch("/v1/events");
   const reader = events.body?.getReader();
   let text = "";
