@@ -21,7 +21,7 @@ const POLL_MS = 250;
 const ASK_MS = 180_000;
 /** All that a data directory holds when no session is left. */
 const KEPT =
-  /^(format|host\.(lock|log|sock)|gateway\.(json|log)|token|reins\.db(-wal|-shm)?|memory\.db(-wal|-shm)?|sessions|shells|teams|runs)$/;
+  /^(secrets|format|host\.(lock|log|sock)|gateway\.(json|log)|token|reins\.db(-wal|-shm)?|memory\.db(-wal|-shm)?|sessions|shells|teams|runs)$/;
 
 export async function countHeld(world: World): Promise<Held> {
   const host = await world.findHost();
@@ -87,12 +87,14 @@ export async function endHost(world: World): Promise<string[]> {
   );
   if (world.isKept) return left;
   const names = readdirSync(world.dataDir).filter((name) => !KEPT.test(name));
+  const secrets = readdirSync(join(world.dataDir, "secrets")).filter((name) => name !== "user");
   const gone = ["gateway.json", "host.sock"].filter((name) =>
     existsSync(join(world.dataDir, name)),
   );
   return [
     ...left,
     ...names.map((name) => `${name} is left in the data directory`),
+    ...secrets.map((name) => `secrets/${name} is left, and its session is gone`),
     ...gone.map((name) => `${name} is still there`),
   ];
 }
