@@ -64,6 +64,13 @@ describe("a conversation", () => {
     expect(after.main.items[1]).not.toBe(before.main.items[1]);
   });
 
+  test("a call that already waits for an approval keeps its identity when it waits for a second one", () => {
+    const made = [start("m1"), call("c1"), end("m1", ""), approval("a1", "c1")];
+    const before = tell(made);
+    const after = tell([approval("a2", "c1")], before);
+    expect(findCall(after)).toBe(findCall(before));
+  });
+
   test("the same message twice is there once", () => {
     const state = tell([ask("hi"), ask("hi"), start("m1"), end("m1", "a"), end("m1", "a")]);
     expect(kinds(state)).toEqual(["user", "answer"]);

@@ -36,7 +36,7 @@ export function awaitApproval(
   { call_id, subagent_id }: PendingApproval,
 ): Conversation {
   return changeCall(state, { call_id, subagent_id }, (call) =>
-    isUnderWay(call.status) ? { ...call, status: "waiting" } : call,
+    isUnderWay(call.status) && call.status !== "waiting" ? { ...call, status: "waiting" } : call,
   );
 }
 

@@ -19,6 +19,7 @@ export function putItem(thread: Thread, item: Item): Thread {
   const before = thread.items[at];
   if (before === undefined)
     return { ...thread, items: [...thread.items, item], weight: thread.weight + weigh(item) };
+  if (before === item) return thread;
   const weight = thread.weight + weigh(item) - weigh(before);
   return { ...thread, items: thread.items.with(at, item), weight };
 }
