@@ -39,9 +39,13 @@ const STEPS = [
   { text: "Later.", repeat: true },
 ];
 
-async function startAgent(reins: Reins): Promise<string> {
+/** Once for each `reins`: a second agent may be reading the file. */
+function writeTeam(reins: Reins): void {
   const toolsets = [{ type: "filesystem" }, { type: "user_prompt" }];
   writeFileSync(join(reins.path, "team.yaml"), scripted(STEPS, { toolsets }));
+}
+
+async function startAgent(reins: Reins): Promise<string> {
   const started = await reins.run(["run", "team.yaml", "Hello."]);
   expect(succeed(started)).toBe("First.\n");
   const { stderr } = started;
@@ -70,6 +74,7 @@ describe("proto", () => {
   let reins: Reins;
   beforeAll(async () => {
     reins = await openReins();
+    writeTeam(reins);
   });
   afterAll(async () => await reins[Symbol.asyncDispose]());
 
@@ -307,6 +312,7 @@ describe("proto", () => {
     const none = await reins.run(["proto"]);
     expect(none).toMatchObject({ code: 8, stdout: "" });
     expect(none.stderr).toContain("reins run");
+    writeTeam(reins);
     await startAgent(reins);
     const proto = await startProto(reins);
     proto.running.child.kill("SIGTERM");
