@@ -290,13 +290,13 @@ test("a terminal of another owner sounds like one that does not exist", async ()
   for (const caller of [{ process_owner: "agent two" }, { workspaces: elsewhere }]) {
     const call = terminals.as(caller);
     for (const id of [terminal_id, unknown])
-      for (const asked of [
-        call("terminal_screen", { terminal_id: id }),
-        call("terminal_type", { terminal_id: id, text: "x" }),
-        call("terminal_wait", { terminal_id: id, for: "exit" }),
-        call("terminal_close", { terminal_id: id }),
+      for (const ask of [
+        () => call("terminal_screen", { terminal_id: id }),
+        () => call("terminal_type", { terminal_id: id, text: "x" }),
+        () => call("terminal_wait", { terminal_id: id, for: "exit" }),
+        () => call("terminal_close", { terminal_id: id }),
       ])
-        await expect(asked).rejects.toMatchObject({
+        await expect(ask()).rejects.toMatchObject({
           code: "session_not_found",
           message: `there is no session ${id}`,
         });
