@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { cpSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { isDeepStrictEqual, promisify } from "node:util";
 import { expect, test } from "vitest";
 import { createClient } from "#client/client.ts";
 import { openRemoteBackend } from "#client/runtime.ts";
@@ -55,22 +55,29 @@ async function openWorld() {
     const { sessions }: { sessions: Session[] } = JSON.parse(stdout);
     return sessions.find((session) => session.session_id === session_id);
   };
+  /** Everything that can be known of a session, if nothing changed while it was looked at: an agent goes to sleep by itself. */
+  const look = async (session_id: string, status: Session["status"]) => {
+    const listed = await list(session_id);
+    if (listed?.status !== status) return undefined;
+    // The stream is behind the list by as much as the event takes.
+    if (!isDeepStrictEqual(stateOf(heard.get(session_id)), stateOf(listed))) return undefined;
+    const questions = openQuestions(dataDir, session_id);
+    const hasProcess = listed.pid !== null && isAlive(listed.pid);
+    const printed = await ps(session_id);
+    const isSame = isDeepStrictEqual(stateOf(await list(session_id)), stateOf(listed));
+    return isSame ? { listed, questions, hasProcess, printed } : undefined;
+  };
   /** All three say the same. */
   const agree = async (session_id: string, status: Session["status"]): Promise<Seen> => {
-    const seen = await waitFor(
-      `everybody says ${status}`,
-      async () => {
-        const found = [heard.get(session_id), await list(session_id)];
-        return found.every((session) => session?.status === status) ? found[1] : undefined;
-      },
+    const { listed, questions, hasProcess, printed } = await waitFor(
+      `list and events say ${status}`,
+      () => look(session_id, status),
       { timeout: LONG_MS },
     );
-    const printed = await ps(session_id);
-    expect(printed).toMatchObject({ status, needs: seen.needs, state: seen.state });
-    expect(heard.get(session_id)).toMatchObject({ needs: seen.needs, state: seen.state });
-    expect(seen.needs.map(({ id }) => id)).toEqual(openQuestions(dataDir, session_id));
-    expect(seen.pid !== null && isAlive(seen.pid)).toBe(isLive(seen));
-    return seen;
+    expect(stateOf(printed)).toEqual(stateOf(listed));
+    expect(listed.needs.map(({ id }) => id)).toEqual(questions);
+    expect(hasProcess).toBe(isLive(listed));
+    return listed;
   };
   const backend = openRemoteBackend(client);
   const createAgent = async () => await backend.create({ source: TEAM, working_dir: dataDir });
@@ -118,6 +125,10 @@ function openQuestions(dataDir: string, session_id: string): string[] {
     else if (event.type === "session.exited" && event.state.exit_code !== 0) open.clear();
   }
   return [...open];
+}
+
+function stateOf(session: Seen | undefined) {
+  return session && { status: session.status, needs: session.needs, state: session.state };
 }
 
 function isLive({ state }: Seen): boolean {
