@@ -1,9 +1,14 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll } from "vitest";
-import { locateDataDir } from "#host/data-dir.ts";
-import { findHost } from "#host/socket/start-host.ts";
-import { type OwnReins, openOwnReins, type Reins, succeed, waitForNothing } from "./reins.ts";
+import {
+  findHostOf,
+  type OwnReins,
+  openOwnReins,
+  type Reins,
+  succeed,
+  waitForNothing,
+} from "./reins.ts";
 
 /** More than any test has. */
 const LISTED_SESSIONS = 1000;
@@ -33,8 +38,11 @@ export function keepReins(): KeptReins {
     lease: async () => {
       const kept = free.pop() ?? (await openKept());
       const giveBack = async () => {
-        if (await clean(kept)) free.push(kept);
-        else await kept.reins[Symbol.asyncDispose]();
+        await using stack = new AsyncDisposableStack();
+        stack.use(kept.reins);
+        if (!(await clean(kept))) return;
+        stack.move();
+        free.push(kept);
       };
       return { ...kept.reins, [Symbol.asyncDispose]: giveBack };
     },
@@ -53,7 +61,7 @@ async function openKept(): Promise<Kept> {
 /** False when the test has ended the host: then there is nothing to keep. */
 async function clean({ reins, host, files }: Kept): Promise<boolean> {
   const { path, home } = reins;
-  using client = await findHost(locateDataDir(home));
+  using client = await findHostOf(home);
   if (client === undefined || client.hello.pid !== host) return false;
   const { sessions } = await client.call("session.list", { limit: LISTED_SESSIONS });
   await Promise.all(

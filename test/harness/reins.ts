@@ -11,8 +11,8 @@ import {
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { createSessionOperations } from "#app/session.ts";
-import { locateDataDir } from "#host/data-dir.ts";
-import { findHost } from "#host/socket/start-host.ts";
+import type { HostClient } from "#host/socket/client.ts";
+import { joinHost } from "#host/socket/start-host.ts";
 import { createLocalHosts } from "#session/local-host.ts";
 import { anyPlaces, createTestCaller } from "./caller.ts";
 import { waitFor } from "./eventually.ts";
@@ -115,11 +115,10 @@ export async function openOwnReins(): Promise<OwnReins> {
   };
   const sessions = async () =>
     (await listSessions(home)) ?? JSON.parse((await run(["ps", "-a", "--json"])).stdout).sessions;
-  stack.defer(async () => {
-    await endHost(home, run);
-    await resident?.[Symbol.asyncDispose]();
-    await waitForNothing(path, []);
-  });
+  // Each runs even if one before it fails: the host, the resident, then a look at what is left.
+  stack.defer(() => waitForNothing(path, []));
+  stack.defer(async () => await resident?.[Symbol.asyncDispose]());
+  stack.defer(() => endHost(home, run));
   const owned = stack.move();
   return {
     path,
@@ -196,6 +195,11 @@ function startProgram(argv: readonly string[], options: StartOptions): Running {
   };
 }
 
+/** The host that answers here. One that is ending, or was just killed, still takes connections for a moment: none answers then. */
+export async function findHostOf(home: string): Promise<HostClient | undefined> {
+  return existsSync(join(home, "host.lock")) ? await joinHost(home) : undefined;
+}
+
 async function endHost(home: string, run: Reins["run"]): Promise<void> {
   if (!existsSync(join(home, "host.lock"))) return;
   // A host that was killed has left its sessions; the next one ends them.
@@ -236,7 +240,7 @@ function findMarked(mark: string, but: readonly number[]): Marked[] {
 }
 
 async function stopHost(home: string): Promise<void> {
-  using host = await findHost(locateDataDir(home));
+  using host = await findHostOf(home);
   if (host === undefined) return;
   const { pid } = host.hello;
   await host.call("host.shutdown", {});
@@ -245,7 +249,7 @@ async function stopHost(home: string): Promise<void> {
 
 /** Undefined when no host answers: then it takes a command to start one. */
 async function listSessions(home: string): Promise<readonly ListedSession[] | undefined> {
-  using host = await findHost(locateDataDir(home));
+  using host = await findHostOf(home);
   if (host === undefined) return undefined;
   const setting = { hosts: createLocalHosts(host, ""), places: anyPlaces };
   const operations = createSessionOperations(setting, createTestCaller());
@@ -255,7 +259,7 @@ async function listSessions(home: string): Promise<readonly ListedSession[] | un
 }
 
 async function findHostPid(home: string): Promise<number | undefined> {
-  using host = await findHost(locateDataDir(home));
+  using host = await findHostOf(home);
   return host?.hello.pid;
 }
 
