@@ -1,9 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { openDataDir } from "#host/data-dir.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
-import { openHost } from "./start-host.ts";
+import { findHost, openHost } from "./start-host.ts";
 
 /** In a process of its own, which holds every descriptor but a few. */
 const PROGRAM = `
@@ -40,6 +42,19 @@ test("a program that does not answer as a host does is refused in a sentence", a
     code: "host_unavailable",
     message: expect.stringContaining("it ended before it was ready; see "),
   });
+});
+
+test("a host that hangs up without a word is ending, and is looked for until it has gone", async () => {
+  using dir = openTempDir();
+  const socket = join(dir.path, "host.sock");
+  const ending = createServer((client) => {
+    client.destroy();
+    ending.close();
+  });
+  await new Promise<void>((resolve) => {
+    ending.listen(socket, resolve);
+  });
+  expect(await findHost(openDataDir(dir.path))).toBeUndefined();
 });
 
 /** Finds the lock held the first time, by somebody who was just ending; then it is a host. */

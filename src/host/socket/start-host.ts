@@ -32,7 +32,7 @@ export async function openHost(options: StartOptions): Promise<HostClient> {
   const dir = openDataDir(options.dataDir);
   const until = performance.now() + START_LIMIT_MS;
   for (;;) {
-    const running = await findSettledHost(dir, options.env);
+    const running = await findHost(dir, options.env);
     if (running !== undefined) return running;
     const ready = await startHost(dir, options);
     const isHeld = "error" in ready && ready.error.code === "conflict";
@@ -51,41 +51,29 @@ export async function joinHost(
   dataDir: string,
   env: BoundEnvironment = {},
 ): Promise<HostClient | undefined> {
-  return await findSettledHost(openDataDir(dataDir), env);
+  return await findHost(openDataDir(dataDir), env);
 }
 
-/** A host that is about to end still accepts and says nothing: then it is asked again until it has gone. */
-async function findSettledHost(
-  dir: DataDir,
-  env: BoundEnvironment,
-): Promise<HostClient | undefined> {
-  const until = performance.now() + START_LIMIT_MS;
-  for (;;) {
-    try {
-      return await findHost(dir, env);
-    } catch (error) {
-      const isEnding = error instanceof Fault && error.details.errno === "ECONNRESET";
-      if (!isEnding || performance.now() > until) throw error;
-      await delay(RETRY_MS);
-    }
-  }
-}
-
-/** Undefined when no host answers. By the environment the connection is a session's; without one it is the user's. */
+/**
+ * Undefined when no host answers. By the environment the connection is a session's; without one it is the user's. A host
+ * that is about to end still accepts and says nothing: then it is asked again until it has gone.
+ */
 export async function findHost(
   dir: DataDir,
   env: BoundEnvironment = {},
 ): Promise<HostClient | undefined> {
-  try {
-    const until = performance.now() + START_LIMIT_MS;
-    // A program that takes the host's process over says hello once it has started.
-    const isBusy = () => isHandingOver(dir.path) && performance.now() < until;
-    return await connectHost(dir.socket, { isBusy, findBinding: () => findBinding(dir, env) });
-  } catch (error) {
-    const isAbsent =
-      error instanceof Fault && ["ENOENT", "ECONNREFUSED"].includes(String(error.details.errno));
-    if (isAbsent) return undefined;
-    throw error;
+  const until = performance.now() + START_LIMIT_MS;
+  // A program that takes the host's process over says hello once it has started.
+  const isBusy = () => isHandingOver(dir.path) && performance.now() < until;
+  for (;;) {
+    try {
+      return await connectHost(dir.socket, { isBusy, findBinding: () => findBinding(dir, env) });
+    } catch (error) {
+      const errno = error instanceof Fault ? error.details.errno : undefined;
+      if (errno === "ENOENT" || errno === "ECONNREFUSED") return undefined;
+      if (errno !== "ECONNRESET" || performance.now() > until) throw error;
+      await delay(RETRY_MS);
+    }
   }
 }
 
@@ -157,7 +145,7 @@ async function connectSoon(
 ): Promise<HostClient | undefined> {
   const until = performance.now() + limitMs;
   for (;;) {
-    const host = await findSettledHost(dir, env);
+    const host = await findHost(dir, env);
     if (host !== undefined || performance.now() > until) return host;
     await delay(RETRY_MS);
   }
