@@ -1,5 +1,5 @@
 // The program behind `bin/reins`: makes sure that Node is new enough, turns its compile cache on and loads src/cli/main.ts
-// in a checkout, dist/main.js in an installed package.
+// in a checkout; in an installed package dist/main.js, or the command's own bundle.
 // Much older versions of Node have to be able to read this file.
 import { existsSync, lstatSync, mkdirSync } from "node:fs";
 import nodeModule from "node:module";
@@ -9,6 +9,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const OLDEST_MAJOR = 24;
 const OLDEST_MINOR = 12;
+/** Commands with a bundle of their own, which starts faster: scripts/build-program.mjs. */
+const PROGRAMS = ["host", "agent", "serve"];
 
 const here = fileURLToPath(import.meta.url);
 const bin = dirname(here);
@@ -24,14 +26,16 @@ else refuse();
 async function start() {
   useCompileCache();
   const source = join(root, "src", "cli", "main.ts");
-  const bundle = join(root, "dist", "main.js");
-  const program = [source, bundle].find((path) => existsSync(path));
+  const main = join(root, "dist", "main.js");
+  const name = process.argv[2];
+  const own = PROGRAMS.includes(name) ? [join(root, "dist", `${name}.js`)] : [];
+  const program = [source, ...own, main].find((path) => existsSync(path));
   if (program === undefined) {
-    fail(`reins is incomplete: there is neither ${source} nor ${bundle}.`);
+    fail(`reins is incomplete: there is neither ${source} nor ${main}.`);
     return;
   }
-  const { main } = await import(pathToFileURL(program).href);
-  process.exitCode = await main(process.argv.slice(2));
+  const loaded = await import(pathToFileURL(program).href);
+  process.exitCode = await loaded.main(process.argv.slice(2));
 }
 
 function isNewEnough() {

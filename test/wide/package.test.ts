@@ -38,11 +38,12 @@ afterAll(() => packedIn[Symbol.dispose]());
 test("the package holds the bundle, the page, the examples and nothing else", () => {
   const { files } = packed;
   const expected =
-    /^(bin\/reins(\.mjs)?|dist\/(main|client|embedded|[a-z]+-worker)\.js|dist\/chunks\/[\w-]+\.js|dist\/types\/(base|client|contract|daemon)\/[\w/.-]+\.d\.ts|dist\/web\/[\w./-]+|dist\/LICENSES\.txt|examples\/[\w./-]+|README\.md|LICENSE|package\.json)$/;
+    /^(bin\/reins(\.mjs)?|dist\/(main|host|agent|serve|client|embedded|[a-z]+-worker)\.js|dist\/chunks\/[\w-]+\.js|dist\/types\/(base|client|contract|daemon)\/[\w/.-]+\.d\.ts|dist\/web\/[\w./-]+|dist\/LICENSES\.txt|examples\/[\w./-]+|README\.md|LICENSE|package\.json)$/;
   expect(files.filter((path) => !expected.test(path) || path.includes("stamp"))).toEqual([]);
   expect(files).toEqual(
     expect.arrayContaining([
       ...["bin/reins", "bin/reins.mjs", "dist/main.js", "README.md", "LICENSE"],
+      ...["dist/host.js", "dist/agent.js", "dist/serve.js"],
       ...["dist/web/index.html", "dist/web/LICENSES.txt", "examples/hello.yaml"],
     ]),
   );
