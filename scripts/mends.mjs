@@ -30,9 +30,9 @@ const problems = [
   ...split(values.want)
     .filter((item) => !mended.has(item))
     .map((item) => `${item}: no commit names it`),
-  ...rows
-    .filter(({ tests }) => tests.length === 0)
-    .map(({ item, commit }) => `${item}: ${commit} names no test`),
+  ...[...mended]
+    .filter((item) => rows.every((row) => row.item !== item || row.tests.length === 0))
+    .map((item) => `${item}: no commit names a test`),
   ...rows.flatMap(({ item, tests }) =>
     tests.filter((test) => !isThere(test)).map((test) => `${item}: missing test: ${test}`),
   ),
@@ -72,13 +72,17 @@ function split(list) {
     .filter((item) => item !== "");
 }
 
-/** A file may have moved since. */
+/** The file may have another place or name since. */
 function isThere(test) {
   const [path = "", title = ""] = test.split(" > ").map((part) => part.trim());
-  const files = existsSync(`${root}/${path}`)
-    ? [path]
-    : globSync(`{src,web,test,bench}/**/${basename(path)}`, { cwd: root });
-  return files.some((file) => containsWords(readFileSync(`${root}/${file}`, "utf8"), title));
+  if (title === "")
+    return globSync(`{src,web,test,bench}/**/${basename(path)}`, { cwd: root }).length > 0;
+  const files = globSync("{src,web,test,bench}/**/*.test.ts", { cwd: root });
+  return [path, ...files].some(
+    (file) =>
+      existsSync(`${root}/${file}`) &&
+      containsWords(readFileSync(`${root}/${file}`, "utf8"), title),
+  );
 }
 
 /** The title may be a row of a table, whose values the source does not hold. */
