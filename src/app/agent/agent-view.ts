@@ -1,6 +1,6 @@
 import { AgentState } from "#agent/state/agent-state.ts";
+import { type EventLine, isReply } from "#app/read/event-lines.ts";
 import { AnyEvent } from "#contract/operations/agent.ts";
-import { type EventLine, isReply } from "./event-lines.ts";
 import { INIT_PREFIX } from "./worker-link.ts";
 
 /** Turns that can be followed again by the key that started them. */

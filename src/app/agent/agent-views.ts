@@ -1,6 +1,6 @@
+import { readEventLines } from "#app/read/event-lines.ts";
 import type { SessionHandle } from "#session/session-host.ts";
 import { AgentView } from "./agent-view.ts";
-import { readEventLines } from "./event-lines.ts";
 
 interface Entry {
   readonly view: AgentView;

@@ -1,10 +1,10 @@
 import type { Caller } from "#app/caller.ts";
+import { followEventLines, isReply } from "#app/read/event-lines.ts";
 import { isCut } from "#contract/conversation/turn-outcome.ts";
 import { Fault } from "#contract/fault.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { OperationInput, StreamItem } from "#contract/operations.ts";
 import type { SessionHandle } from "#session/session-host.ts";
-import { followEventLines, isReply } from "./event-lines.ts";
 import { type AgentDeps, openVisibleAgent, recordAgent } from "./visible-agent.ts";
 import { noteSent } from "./worker-operations.ts";
 

@@ -1,4 +1,5 @@
 import { addAbortListener } from "node:events";
+import { type EventLine, followEventLines, isReply } from "#app/read/event-lines.ts";
 import type { Clock } from "#base/clock.ts";
 import { randomId } from "#base/random-id.ts";
 import { asFault, Fault, fromFaultBody } from "#contract/fault.ts";
@@ -10,7 +11,6 @@ import type {
   WorkerRequestType,
 } from "#contract/operations/worker-requests.ts";
 import type { SessionHandle, SessionHosts } from "#session/session-host.ts";
-import { type EventLine, followEventLines, isReply } from "./event-lines.ts";
 import { typeLine } from "./type-line.ts";
 
 export interface WorkerRequest<T extends WorkerRequestType> {

@@ -1,4 +1,3 @@
-import { isReply, readEventLines } from "#app/agent/event-lines.ts";
 import type { Caller } from "#app/caller.ts";
 import { openVisible } from "#app/visible-session.ts";
 import { isFinal, isResumable } from "#contract/ended.ts";
@@ -8,6 +7,7 @@ import type { Operations, StreamItem } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
 import { defined } from "#contract/values/defined.ts";
 import type { SessionHandle, SessionHosts } from "#session/session-host.ts";
+import { isReply, readEventLines } from "./event-lines.ts";
 
 const NEWLINE = 0x0a;
 
