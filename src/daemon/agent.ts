@@ -244,7 +244,7 @@ function openPorts(options: WorkerOptions, { log, stack, output, own }: Opening)
     version,
     output,
     tools: createLazyTools(async () => {
-      const { createTools } = await import("#app/tools.ts");
+      const { createTools } = await import("#tools/tools.ts");
       return createTools(await getDeps(), caller);
     }),
     openMemory: createLazyMemories({ locate: () => join(dataDir, "memory.db"), log, stack }),

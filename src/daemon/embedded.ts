@@ -91,7 +91,7 @@ const noTools = createUnsupportedTools(
 function openHostTools({ work_dir, dataDir, env, log }: Place, stack: AsyncDisposableStack): Tools {
   return createLazyTools(async () => {
     const { openToolDeps } = await import("./tool-deps.ts");
-    const { createTools } = await import("#app/tools.ts");
+    const { createTools } = await import("#tools/tools.ts");
     const command = [process.execPath, join(findOwnPackage()?.path ?? ".", "bin", "reins")];
     const deps = openToolDeps({ dataDir, command, env, log }, stack);
     return createTools(deps, {

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import type { Where } from "#app/caller.ts";
-import { type Gateway, openGateway } from "#app/gateway.ts";
+import type { Gateway } from "#app/gateway.ts";
 import { systemClock } from "#base/clock.ts";
 import { isErrno } from "#base/errno.ts";
 import { type Logger, openFileLogger } from "#base/logger.ts";
@@ -23,6 +23,7 @@ import { LINGER_MS, type LocalHosts, openLocalHosts } from "#session/local-host.
 import { openLocalToken } from "#store/local-token.ts";
 import { openStore } from "#store/store.ts";
 import { Config, readConfig } from "./config.ts";
+import { openGateway } from "./gateway/open-gateway.ts";
 import { openOnce } from "./lazy-tools.ts";
 import { checkExposure, DEFAULT_LISTEN, type ListenAddress, parseListen } from "./listen.ts";
 import { openGatewayRecord } from "./page/gateway-record.ts";

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import type { Writable } from "node:stream";
 import type { Caller } from "#app/caller.ts";
-import { createTools } from "#app/tools.ts";
 import { systemClock } from "#base/clock.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { createMcpServer } from "#mcp/server.ts";
 import { runMcpStdio, type StdioStreams } from "#mcp/stdio.ts";
 import { withoutMarks } from "#proc/environment.ts";
+import { createTools } from "#tools/tools.ts";
 import { createStderrLogger } from "./stderr-logger.ts";
 import { openToolDeps } from "./tool-deps.ts";
 

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { openPatterns } from "#app/read/patterns.ts";
 import { localPlaces } from "#app/session.ts";
-import type { ToolDeps } from "#app/tools.ts";
 import { systemClock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
 import { limits } from "#contract/limits.ts";
@@ -9,6 +8,7 @@ import { openDataDir } from "#host/data-dir.ts";
 import { openHost } from "#host/socket/start-host.ts";
 import { openScreens } from "#screen/screens.ts";
 import { LINGER_MS, openLocalHosts } from "#session/local-host.ts";
+import type { ToolDeps } from "#tools/tools.ts";
 import { readConfig } from "./config.ts";
 
 export interface ToolDepsOptions {

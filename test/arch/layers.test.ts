@@ -15,15 +15,16 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   model: ["base", "contract"],
   agent: ["base", "contract", "model"],
   app: ["base", "contract", "log", "host", "session", "screen", "store", "agent"],
+  tools: ["base", "contract", "log", "host", "session", "screen", "app"],
   registry: ["base", "contract"],
   client: ["contract"],
   http: ["base", "contract", "session", "app"],
-  mcp: ["base", "contract", "app", "client", "registry"],
+  mcp: ["base", "contract", "app", "tools", "client", "registry"],
   daemon: [
     ...["base", "contract", "log", "proc", "host", "session", "screen", "store", "model"],
-    ...["agent", "app", "registry", "client", "http", "mcp"],
+    ...["agent", "app", "tools", "registry", "client", "http", "mcp"],
   ],
-  cli: ["base", "contract", "log", "proc", "host", "session", "app", "registry", "client"],
+  cli: ["base", "contract", "log", "proc", "host", "session", "app", "tools", "registry", "client"],
 };
 
 /** The composition roots are heavy: the cli loads them only when a command needs them. */
@@ -44,7 +45,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   hono: ["http"],
   "@hono/node-server": ["http"],
   ws: ["http", "cli"],
-  unbash: ["agent", "app"],
+  unbash: ["agent", "tools"],
   re2js: ["base"],
   "@modelcontextprotocol/server": ["mcp"],
   "@modelcontextprotocol/client": ["agent"],
@@ -67,7 +68,7 @@ const testPackages = [
 ];
 
 /** Layers whose folders still import each other in circles. The list only shrinks. */
-const CIRCULAR: readonly string[] = ["app", "cli"];
+const CIRCULAR: readonly string[] = ["cli"];
 
 const sources = listFiles("src/**/*.ts");
 const page = listFiles("web/**/*.{ts,tsx}");

@@ -48,7 +48,6 @@ const rules: readonly Rule[] = [
     pattern: /\bsessionsFolder\b|\.sessions, [a-z]|"sessions"[,)]/,
     owners: [...FILES_OF_SESSIONS, "src/daemon/"],
     exceptions: {
-      "src/app/gateway.ts": "hands it to the two below",
       "src/app/restart/tend-agents.ts": "hands it to the one below",
       "src/app/restart/unattended-agents.ts": "looks for agents without starting a host",
       "src/cli/admin/records.ts": "composition root of a command",

@@ -10,7 +10,9 @@ test("a worker starts without any provider, without MCP and without the tools' c
   const inputs = listLoaded(await bundle());
   const packages = new Set(inputs.flatMap((path) => packageIn(path) ?? []));
   expect([...packages].sort()).toEqual(["unbash", "yaml", "zod"]);
-  const others = inputs.filter((path) => /^src\/(?:http|mcp|cli|app|host\/socket)\//.test(path));
+  const others = inputs.filter((path) =>
+    /^src\/(?:http|mcp|cli|app|tools|host\/socket)\//.test(path),
+  );
   expect(others).toEqual([]);
 });
 

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openGateway } from "#app/gateway.ts";
 import { silentLogger } from "#base/logger.ts";
 import { ManualClock } from "#base/manual-clock.ts";
 import { limits } from "#contract/limits.ts";
+import { openGateway } from "#daemon/gateway/open-gateway.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { connectHost } from "#host/socket/connect-host.ts";
 import { openHttpServer } from "#http/server.ts";

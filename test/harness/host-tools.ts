@@ -1,9 +1,9 @@
 import { openPatterns } from "#app/read/patterns.ts";
-import { createTools } from "#app/tools.ts";
 import { systemClock } from "#base/clock.ts";
 import type { Tools } from "#contract/tools/tools.ts";
 import { openScreens } from "#screen/screens.ts";
 import { createLocalHosts } from "#session/local-host.ts";
+import { createTools } from "#tools/tools.ts";
 import { anyPlaces, callerEnvironment, createTestCaller } from "./caller.ts";
 import { openTestHost, type TestHost } from "./host.ts";
 import { openTempDir } from "./temp-dir.ts";

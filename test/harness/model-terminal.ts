@@ -1,13 +1,13 @@
 import type * as z from "zod";
 import type { AuditedAction } from "#app/audit.ts";
-import { createSessionTools } from "#app/model-terminal/session-tools.ts";
-import { createTerminalTools } from "#app/model-terminal/terminal-tools.ts";
 import { openPatterns } from "#app/read/patterns.ts";
 import { systemClock } from "#base/clock.ts";
 import { sessionTools, terminalTools } from "#contract/tools/terminal-tools.ts";
 import type { ToolOutput, Tools } from "#contract/tools/tools.ts";
 import { openScreens } from "#screen/screens.ts";
 import { createLocalHosts } from "#session/local-host.ts";
+import { createSessionTools } from "#tools/terminal/session-tools.ts";
+import { createTerminalTools } from "#tools/terminal/terminal-tools.ts";
 import { anyPlaces, type CallerParts, callerEnvironment, createTestCaller } from "./caller.ts";
 import { openTestHost, type TestHost } from "./host.ts";
 import { openTempDir } from "./temp-dir.ts";

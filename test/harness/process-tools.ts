@@ -1,11 +1,11 @@
-import { createProcessTools } from "#app/process/process.ts";
-import type { ProcessDeps } from "#app/process/visible-process.ts";
 import { openPatterns } from "#app/read/patterns.ts";
 import { systemClock } from "#base/clock.ts";
 import { parseRequest } from "#contract/parse.ts";
 import { processTools } from "#contract/tools/process-tools.ts";
 import type { ToolInput, ToolOptions, ToolOutput } from "#contract/tools/tools.ts";
 import { createLocalHosts } from "#session/local-host.ts";
+import { createProcessTools } from "#tools/process/process.ts";
+import type { ProcessDeps } from "#tools/process/visible-process.ts";
 import { anyPlaces, type CallerParts, createTestCaller } from "./caller.ts";
 import type { TestHost } from "./host.ts";
 

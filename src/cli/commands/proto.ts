@@ -1,6 +1,5 @@
 import { addAbortListener } from "node:events";
 import { constants } from "node:os";
-import type { Run } from "#app/run-control.ts";
 import { openTarget, targetOptions } from "#cli/control/target-options.ts";
 import { exitCodeOf, notice } from "#cli/exit.ts";
 import { parseOptions, parseSince, refuseWords } from "#cli/options.ts";
@@ -11,6 +10,7 @@ import { LineWriter } from "#cli/proto/line-writer.ts";
 import { readRequestLines } from "#cli/proto/request-lines.ts";
 import { takeStdout } from "#cli/proto/take-stdout.ts";
 import { limits } from "#contract/limits.ts";
+import type { Run } from "#tools/run-control.ts";
 
 /**
  * A run for programs, one JSON object a line:

@@ -1,6 +1,3 @@
-import { typeInto } from "#app/model-terminal/door-typing.ts";
-import { encodeKey } from "#app/model-terminal/keys.ts";
-import { followUpRun, sendToRun } from "#app/run-control.ts";
 import { randomId } from "#base/random-id.ts";
 import { readMessage } from "#cli/control/message-word.ts";
 import { openTarget, printJson, type Target, targetOptions } from "#cli/control/target-options.ts";
@@ -9,6 +6,9 @@ import { parseOptions } from "#cli/options.ts";
 import { Framing } from "#contract/agent/message.ts";
 import { Fault } from "#contract/fault.ts";
 import { defined } from "#contract/values/defined.ts";
+import { followUpRun, sendToRun } from "#tools/run-control.ts";
+import { typeInto } from "#tools/terminal/door-typing.ts";
+import { encodeKey } from "#tools/terminal/keys.ts";
 
 const options = {
   ...targetOptions,

@@ -1,4 +1,3 @@
-import { systemNames } from "#app/process/signal.ts";
 import { openLocal } from "#cli/context.ts";
 import { openLocalTools, parseTime } from "#cli/control/local-tools.ts";
 import { parseOptions } from "#cli/options.ts";
@@ -7,6 +6,7 @@ import { Fault } from "#contract/fault.ts";
 import { findSignal } from "#contract/signals.ts";
 import type { ToolSignal } from "#contract/tools/process.ts";
 import { defined } from "#contract/values/defined.ts";
+import { systemNames } from "#tools/process/signal.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseOptions(argv, {

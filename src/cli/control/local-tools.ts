@@ -1,4 +1,3 @@
-import { createProcessTools, type ProcessTools } from "#app/process/process.ts";
 import { openPatterns } from "#app/read/patterns.ts";
 import { localPlaces } from "#app/session.ts";
 import { systemClock } from "#base/clock.ts";
@@ -6,6 +5,7 @@ import { describeCaller, type Local } from "#cli/context.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import { parseDuration } from "#contract/tools/parse-duration.ts";
+import { createProcessTools, type ProcessTools } from "#tools/process/process.ts";
 
 /** The tools for models in this process, for the user of this machine. */
 export function openLocalTools(

@@ -1,3 +1,8 @@
+import { asFault, Fault } from "#contract/fault.ts";
+import { limits } from "#contract/limits.ts";
+import { type ControlName, controlRequests, isControlName } from "#contract/operations/control.ts";
+import { parseJson, parseRequest } from "#contract/parse.ts";
+import { defined } from "#contract/values/defined.ts";
 import {
   answerRun,
   describeRun,
@@ -7,12 +12,7 @@ import {
   readTranscript,
   resumeRun,
   sendToRun,
-} from "#app/run-control.ts";
-import { asFault, Fault } from "#contract/fault.ts";
-import { limits } from "#contract/limits.ts";
-import { type ControlName, controlRequests, isControlName } from "#contract/operations/control.ts";
-import { parseJson, parseRequest } from "#contract/parse.ts";
-import { defined } from "#contract/values/defined.ts";
+} from "#tools/run-control.ts";
 import type { RequestLine } from "./request-lines.ts";
 
 /** Of one request, its newline not counted. */

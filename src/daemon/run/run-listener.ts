@@ -1,11 +1,12 @@
 import { join } from "node:path";
-import { type Gateway, openGateway } from "#app/gateway.ts";
+import type { Gateway } from "#app/gateway.ts";
 import { systemClock } from "#base/clock.ts";
 import { type Logger, openFileLogger } from "#base/logger.ts";
 import { isFinal, isResumable } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
+import { openGateway } from "#daemon/gateway/open-gateway.ts";
 import { readTls } from "#daemon/gateway.ts";
 import { type DataDir, openDataDir } from "#host/data-dir.ts";
 import { findHost } from "#host/socket/start-host.ts";

@@ -1,3 +1,5 @@
+import { Fault } from "#contract/fault.ts";
+import { limits } from "#contract/limits.ts";
 import {
   type Asking,
   answerRun,
@@ -7,9 +9,7 @@ import {
   readTranscript,
   resumeRun,
   sendToRun,
-} from "#app/run-control.ts";
-import { Fault } from "#contract/fault.ts";
-import { limits } from "#contract/limits.ts";
+} from "#tools/run-control.ts";
 import {
   EVENTS,
   type RunToolInput,

@@ -1,5 +1,4 @@
 import { McpServer, type ServerContext } from "@modelcontextprotocol/server";
-import type { Run } from "#app/run-control.ts";
 import type { Clock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
 import { parseRequest } from "#contract/parse.ts";
@@ -7,6 +6,7 @@ import { openProgress } from "#mcp/progress.ts";
 import { describeFailure, type ToolResult } from "#mcp/tool-result.ts";
 import { describeOnly } from "#mcp/tool-schemas.ts";
 import { titleOf } from "#mcp/tool-title.ts";
+import type { Run } from "#tools/run-control.ts";
 import { createRunHandlers } from "./call-run.ts";
 import { type RunToolName, runTools } from "./run-tools.ts";
 

@@ -1,9 +1,9 @@
+import type { Caller } from "#app/caller.ts";
 import type { Tools } from "#contract/tools/tools.ts";
-import type { Caller } from "./caller.ts";
-import { createSessionTools } from "./model-terminal/session-tools.ts";
-import { createTerminalTools, type TerminalToolDeps } from "./model-terminal/terminal-tools.ts";
 import { createProcessTools } from "./process/process.ts";
 import type { ProcessDeps } from "./process/visible-process.ts";
+import { createSessionTools } from "./terminal/session-tools.ts";
+import { createTerminalTools, type TerminalToolDeps } from "./terminal/terminal-tools.ts";
 
 export type ToolDeps = ProcessDeps & TerminalToolDeps;
 

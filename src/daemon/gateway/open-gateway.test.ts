@@ -6,7 +6,7 @@ import { type HandledName, operations as table } from "#contract/operations.ts";
 import type { SessionHost, SessionHosts } from "#session/session-host.ts";
 import { openTestStore } from "#store/testing/test-store.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
-import { openGateway } from "./gateway.ts";
+import { openGateway } from "./open-gateway.ts";
 
 const session_id = "ses_0000000000000000";
 const yaml = JSON.stringify({ agents: { root: { model: "scripted/echo" } } });

@@ -1,5 +1,5 @@
-import type { LocalDoor } from "#app/local-door.ts";
 import { Fault } from "#contract/fault.ts";
+import type { OperationCalls } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
 import { dependsOnModes, encodeLine, type Modes, PLAIN, type Typed } from "./line-parts.ts";
 import { encodeTyped } from "./typed-text.ts";
@@ -14,7 +14,7 @@ export interface DoorTyping extends Typed {
   readonly signal?: AbortSignal | undefined;
 }
 
-type Door = Pick<LocalDoor, "call">;
+type Door = Pick<OperationCalls, "call">;
 type Typable = Pick<Session, "session_id" | "mode">;
 
 /** Types into a terminal or a command, here or behind a server. */

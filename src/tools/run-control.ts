@@ -2,13 +2,13 @@ import type { AgentSnapshot, Transcript } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Queued } from "#contract/operations/agent-requests.ts";
 import type { ControlInput } from "#contract/operations/control.ts";
+import type { OperationCalls } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
-import type { LocalDoor } from "./local-door.ts";
-import { typeInto } from "./model-terminal/door-typing.ts";
+import { typeInto } from "./terminal/door-typing.ts";
 
 /** A session that somebody steers from outside, here or behind a server. */
 export interface Run {
-  readonly door: Pick<LocalDoor, "call" | "stream">;
+  readonly door: Pick<OperationCalls, "call" | "stream">;
   readonly session: Pick<Session, "session_id" | "kind" | "mode">;
 }
 

@@ -1,5 +1,4 @@
 import type { Caller } from "#app/caller.ts";
-import { viewForModel } from "#app/process/model-view.ts";
 import type { Patterns } from "#app/read/patterns.ts";
 import { createWaitOperations, takeSlot } from "#app/read/wait.ts";
 import { createSessionOperations, type SessionDeps } from "#app/session.ts";
@@ -12,6 +11,7 @@ import { defined } from "#contract/values/defined.ts";
 import type { HostList } from "#host/socket/methods.ts";
 import type { Screens } from "#screen/screens.ts";
 import type { SessionHosts } from "#session/session-host.ts";
+import { viewForModel } from "#tools/process/model-view.ts";
 import { dependsOnModes, encodeLine, type Modes, PLAIN } from "./line-parts.ts";
 import { wanted } from "./screen-wait.ts";
 import { encodeTyped } from "./typed-text.ts";
