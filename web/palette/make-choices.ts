@@ -2,7 +2,7 @@ import type { Session } from "#contract/session.ts";
 import { revealHidden } from "#contract/text/hidden-characters.ts";
 import type { Command } from "#web/app/commands.ts";
 import { navigate } from "#web/app/router.ts";
-import { iconOf, nameOf } from "#web/sessions/session-name.ts";
+import { fullNameOf, iconOf } from "#web/sessions/session-name.ts";
 import { hasEnded } from "#web/sessions/state-words.ts";
 import type { IconName } from "#web/ui/icons.tsx";
 import type { Choice } from "./choices.ts";
@@ -43,7 +43,7 @@ export function ofSession(session: Session, asking: ReadonlySet<string>): Choice
   return {
     id: session_id,
     kind: "session",
-    title: nameOf(session),
+    title: fullNameOf(session),
     note: revealHidden(work_dir, "decision"),
     words: [session_id, kind],
     icon: iconOf(session),

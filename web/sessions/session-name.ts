@@ -2,17 +2,33 @@ import type { Session } from "#contract/session.ts";
 import { revealHidden } from "#contract/text/hidden-characters.ts";
 import type { IconName } from "#web/ui/icons.tsx";
 
-type Named = Pick<Session, "title" | "argv" | "session_id">;
+type Named = Pick<Session, "name" | "title" | "argv" | "session_id">;
 
-/** The name of a session as plain text, safe for titles, notifications and labels. */
+/** How the page calls a session, as plain text that is safe for titles, notifications and labels. */
 export function nameOf(session: Named): string {
   return revealHidden(rawNameOf(session), "prose");
 }
 
-/** As it was given, hidden characters included: to be drawn by `Isolated`. */
-export function rawNameOf({ title, argv, session_id }: Named): string {
-  if (title !== "") return title;
-  return argv.length === 0 ? session_id : argv.join(" ");
+/** The same as it was given, hidden characters included: to be drawn by `Isolated`. */
+export function rawNameOf(session: Named): string {
+  return session.name ?? (rawSubjectOf(session) || session.session_id);
+}
+
+/** The title or command of a session that is called by its own name, otherwise empty: it is shown beside the name. */
+export function rawSubtitleOf(session: Named): string {
+  const subject = session.name === null ? "" : rawSubjectOf(session);
+  return subject === session.name ? "" : subject;
+}
+
+/** Name and subtitle in one line of plain text. */
+export function fullNameOf(session: Named): string {
+  return [nameOf(session), revealHidden(rawSubtitleOf(session), "prose")]
+    .filter((part) => part !== "")
+    .join(" · ");
+}
+
+function rawSubjectOf({ title, argv }: Named): string {
+  return title === "" ? argv.join(" ") : title;
 }
 
 export function iconOf({ kind, mode }: Pick<Session, "kind" | "mode">): IconName {

@@ -143,6 +143,7 @@ test("a kind and a workspace are chosen together", () => {
 });
 
 test.each([
+  ["its name", "rollout"],
   ["its title", "DEPLOY"],
   ["its command", "make"],
   ["its directory", "/home/ada"],
@@ -151,6 +152,7 @@ test.each([
   ["words of different places, in any order", "  ada   deploy  "],
 ])("a session is found by %s", (_name, search) => {
   const wanted = session("ses_x", {
+    name: "rollout",
     ...{ title: "Deploy it", argv: ["make", "-j4"], work_dir: "/home/ada", agent: "Reviewer" },
   });
   const from = source([wanted, session("other")]);

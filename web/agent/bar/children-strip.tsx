@@ -3,7 +3,7 @@ import type { Session } from "#contract/session.ts";
 import { useAgent } from "#web/agent/agent-context.ts";
 import { wholeIndex } from "#web/agent/talk/fold.ts";
 import { formatRoute } from "#web/app/router.ts";
-import { nameOf, rawNameOf } from "#web/sessions/session-name.ts";
+import { fullNameOf, rawNameOf } from "#web/sessions/session-name.ts";
 import { Icon } from "#web/ui/icons.tsx";
 import { Isolated } from "#web/ui/revealed.tsx";
 import css from "./bar.module.css";
@@ -23,7 +23,7 @@ export function ChildrenStrip() {
         <a
           key={child.session_id}
           href={formatRoute({ name: "session", sessionId: child.session_id })}
-          title={nameOf(child)}
+          title={fullNameOf(child)}
         >
           <Icon name={iconOf(child)} size={14} />
           <Isolated text={shorten(rawNameOf(child))} reading="prose" />

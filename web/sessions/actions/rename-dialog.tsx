@@ -2,11 +2,13 @@ import { type FormEvent, useState } from "react";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
 import { useApp } from "#web/app/context.ts";
-import { sayFault } from "#web/live/page-client.ts";
+import { placeFault } from "#web/sessions/start/fault-place.ts";
+import type { Problems } from "#web/sessions/start/start-input.ts";
 import { Button } from "#web/ui/button.tsx";
 import { Dialog } from "#web/ui/dialog.tsx";
 import { Field } from "#web/ui/field.tsx";
 import css from "./dialogs.module.css";
+import { changeNames } from "./rename-input.ts";
 
 interface RenameDialogProps {
   readonly session: Session;
@@ -15,17 +17,19 @@ interface RenameDialogProps {
 
 export function RenameDialog({ session, onClose }: RenameDialogProps) {
   const { client, sessions } = useApp();
-  const [title, setTitle] = useState(session.title);
-  const [error, setError] = useState<string>();
+  const [typed, setTyped] = useState({ name: session.name ?? "", title: session.title });
+  const [problems, setProblems] = useState<Problems>({});
   const [isBusy, setBusy] = useState(false);
   const rename = async () => {
+    const changes = changeNames(session, typed);
+    if (changes === undefined) return onClose();
     setBusy(true);
     try {
       const { session_id } = session;
-      sessions.put(await client.call("session.update", { session_id, title: title.trim() }));
+      sessions.put(await client.call("session.update", { session_id, ...changes }));
       onClose();
-    } catch (problem) {
-      setError(sayFault(problem));
+    } catch (error) {
+      setProblems(placeFault(error, ["name", "title"]));
       setBusy(false);
     }
   };
@@ -36,13 +40,34 @@ export function RenameDialog({ session, onClose }: RenameDialogProps) {
   return (
     <Dialog title="Rename the session" onClose={onClose}>
       <form className={css.form} onSubmit={submit}>
-        <Field label="Title" error={error} hint="Left empty, it is called by what it runs.">
+        <Field
+          label="Name"
+          error={problems.name}
+          hint="Short and unique, for commands such as reins attach NAME. Leave it empty for no name."
+        >
           {(control) => (
             <input
               {...control}
-              value={title}
+              value={typed.name}
+              autoCapitalize="none"
+              autoComplete="off"
+              spellCheck={false}
+              onChange={(event) => setTyped({ ...typed, name: event.target.value })}
+              onFocus={(event) => event.target.select()}
+            />
+          )}
+        </Field>
+        <Field
+          label="Title"
+          error={problems.title ?? problems.form}
+          hint="Leave it empty to show the command."
+        >
+          {(control) => (
+            <input
+              {...control}
+              value={typed.title}
               maxLength={limits.title_chars}
-              onChange={(event) => setTitle(event.target.value)}
+              onChange={(event) => setTyped({ ...typed, title: event.target.value })}
               onFocus={(event) => event.target.select()}
             />
           )}

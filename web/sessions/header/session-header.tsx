@@ -2,7 +2,8 @@ import type { ReactNode } from "react";
 import type { Session } from "#contract/session.ts";
 import { revealHidden } from "#contract/text/hidden-characters.ts";
 import { navigate } from "#web/app/router.ts";
-import { iconOf, kindWord, nameOf, rawNameOf } from "#web/sessions/session-name.ts";
+import { fullNameOf, iconOf, kindWord } from "#web/sessions/session-name.ts";
+import { SessionName } from "#web/sessions/session-name-view.tsx";
 import { StateBadge } from "#web/sessions/state-badge.tsx";
 import { IconButton } from "#web/ui/button.tsx";
 import { Icon } from "#web/ui/icons.tsx";
@@ -30,8 +31,8 @@ export function SessionHeader({ session, children }: SessionHeaderProps) {
         <Icon name={iconOf(session)} />
       </span>
       <div className={css.names}>
-        <h1 title={nameOf(session)}>
-          <Isolated text={rawNameOf(session)} reading="prose" />
+        <h1 title={fullNameOf(session)}>
+          <SessionName session={session} />
         </h1>
         <p title={revealHidden(session.work_dir, "decision")}>
           <Isolated text={session.work_dir} reading="decision" />

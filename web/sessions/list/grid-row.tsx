@@ -3,7 +3,8 @@ import type { Glance } from "#contract/operations/session.ts";
 import { revealHidden } from "#contract/text/hidden-characters.ts";
 import { formatRoute } from "#web/app/router.ts";
 import { ActionsMenu } from "#web/sessions/actions/actions-menu.tsx";
-import { iconOf, kindWord, nameOf, rawNameOf } from "#web/sessions/session-name.ts";
+import { fullNameOf, iconOf, kindWord, nameOf } from "#web/sessions/session-name.ts";
+import { SessionName } from "#web/sessions/session-name-view.tsx";
 import type { SessionRow } from "#web/sessions/session-rows.ts";
 import { StateBadge } from "#web/sessions/state-badge.tsx";
 import { Badge } from "#web/ui/badge.tsx";
@@ -94,9 +95,9 @@ function NameCell({ row, name, onFold }: NameCellProps) {
       <a
         href={formatRoute({ name: "session", sessionId: session.session_id })}
         tabIndex={-1}
-        title={name}
+        title={fullNameOf(session)}
       >
-        <Isolated text={rawNameOf(session)} reading="prose" />
+        <SessionName session={session} />
       </a>
       {row.isAskingBelow ? <Badge tone="accent">needs you below</Badge> : null}
     </td>

@@ -11,7 +11,8 @@ import type { Glance } from "#contract/operations/session.ts";
 import { useApp } from "#web/app/context.ts";
 import { formatRoute } from "#web/app/router.ts";
 import { useStore } from "#web/live/store.ts";
-import { iconOf, kindWord, nameOf, rawNameOf } from "#web/sessions/session-name.ts";
+import { fullNameOf, iconOf, kindWord, nameOf } from "#web/sessions/session-name.ts";
+import { SessionName } from "#web/sessions/session-name-view.tsx";
 import { buildRows, type SessionRow } from "#web/sessions/session-rows.ts";
 import { describeState } from "#web/sessions/state-words.ts";
 import { Icon } from "#web/ui/icons.tsx";
@@ -206,7 +207,7 @@ function RailRow({ row, index, count, glance, isCurrent }: RailRowProps) {
       <a
         href={formatRoute({ name: "session", sessionId: session.session_id })}
         aria-current={isCurrent ? "page" : undefined}
-        title={`${name}: ${text}`}
+        title={`${fullNameOf(session)}: ${text}`}
       >
         <span className={css.icon}>
           <Icon name={iconOf(session)} size={16} />
@@ -214,7 +215,7 @@ function RailRow({ row, index, count, glance, isCurrent }: RailRowProps) {
         </span>
         <span className={css.words}>
           <span className={css.name}>
-            <Isolated text={rawNameOf(session)} reading="prose" />
+            <SessionName session={session} />
           </span>
           <span className="visually-hidden">
             , {kindWord(session)}, {text}

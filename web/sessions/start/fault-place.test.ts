@@ -30,6 +30,11 @@ test("a fault of a field that the form does not have stands above the button, wh
   expect(placeFault(wrong, ["command"])).toEqual({ form: "title: too long" });
 });
 
+test("a name that another session has is said beside the name", () => {
+  const taken = new Fault("conflict", "the name build is taken", { details: { name: "build" } });
+  expect(placeFault(taken, ["name", "title"])).toEqual({ name: "the name build is taken" });
+});
+
 test("beside its field the name is not said again", () => {
   const wrong = fault("invalid_request", "title: too long", { field: "title" });
   expect(placeFault(wrong, FIELDS)).toEqual({ title: "too long" });

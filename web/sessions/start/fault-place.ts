@@ -10,6 +10,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   command: "command",
   argv: "command",
   title: "title",
+  name: "name",
   task_id: "task",
   workspace_id: "workspace",
   source: "team",
@@ -37,6 +38,7 @@ function nameField({ code, details }: Fault): string | undefined {
   // A program or a directory that cannot be used is named as such.
   if (code === "spawn_failed" && details.work_dir !== undefined) return "work_dir";
   if (code === "spawn_failed" && details.program !== undefined) return "command";
+  if (code === "conflict" && details.name !== undefined) return "name";
   if (code === "task_not_found") return "task_id";
   if (code === "team_not_found" || code === "team_invalid") return "source";
   return undefined;
