@@ -1,7 +1,7 @@
 import { useMemo, useSyncExternalStore } from "react";
 
 /**
- * Where the page is. It lies in the fragment of the address, which never reaches a server: neither its log nor a proxy
+ * The route of the page. It is in the fragment of the address, which never reaches a server: neither its log nor a proxy
  * learns which session somebody looks at, and the page works below any path.
  */
 export type Route =

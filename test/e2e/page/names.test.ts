@@ -53,7 +53,7 @@ test("a session is shown by its name in list, rail, header, tab and palette, and
   await dialog.waitFor({ state: "hidden" });
   await page.getByRole("heading", { level: 1, name: "Nightly build", exact: true }).waitFor();
   expect(await nameNow()).toBeNull();
-  // A change by somebody else is shown as well.
+  // A change through another client is shown as well.
   await door.get("session.update", { session_id, name: "weekly" });
   await waitFor("the new name", async () => (await page.title()) === "weekly · Reins");
 });

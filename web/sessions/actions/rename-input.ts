@@ -11,7 +11,7 @@ export interface NameChanges {
   readonly title?: string;
 }
 
-/** What differs from the session; undefined when nothing does. An unchanged name is not sent: an older host has none. */
+/** The changed fields; undefined when there are none. An unchanged name is not sent: an older host has none. */
 export function changeNames(
   session: Pick<Session, "name" | "title">,
   typed: TypedNames,

@@ -59,7 +59,7 @@ function readChange(key: string, { session }: SessionRow): KeyDeed | undefined {
   return undefined;
 }
 
-/** The row above that this one lies under. */
+/** The parent row of this one. */
 export function findParent(rows: readonly SessionRow[], index: number): number | undefined {
   const level = rows[index]?.level ?? 1;
   const found = rows.slice(0, index).findLastIndex((row) => row.level < level);

@@ -30,7 +30,7 @@ test("a fault of a field that the form does not have stands above the button, wh
   expect(placeFault(wrong, ["command"])).toEqual({ form: "title: too long" });
 });
 
-test("a name that another session has is said beside the name", () => {
+test("a name that another session has is reported beside the field of the name", () => {
   const taken = new Fault("conflict", "the name build is taken", { details: { name: "build" } });
   expect(placeFault(taken, ["name", "title"])).toEqual({ name: "the name build is taken" });
 });
