@@ -6,7 +6,7 @@ import { defined } from "#contract/values/defined.ts";
 import type { JsonSchema } from "#model/model.ts";
 import type { AgentTool, ToolCall, ToolContext, ToolOutcome } from "./toolset.ts";
 
-export interface ToolDefinition<S extends z.ZodType = z.ZodType> {
+interface ToolDefinition<S extends z.ZodType = z.ZodType> {
   readonly name: string;
   /** When to use it and why, in words for a model. */
   readonly description: string;

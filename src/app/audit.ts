@@ -26,7 +26,7 @@ export interface Audit {
 }
 
 /** Actions without a caller: the host acts by a rule, or because a program asked it without a server. */
-export interface HostAudit {
+interface HostAudit {
   /** One row for each end that a rule or a person caused, however often it is seen. */
   ended(session: Session): void;
   /** An older host does not tell the reason. */

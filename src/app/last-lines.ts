@@ -10,7 +10,7 @@ export interface PrintedOutput {
   read(from: number, to: number): AsyncIterable<PrintedPiece>;
 }
 
-export interface PrintedPiece {
+interface PrintedPiece {
   readonly offset: number;
   readonly bytes: Uint8Array;
 }

@@ -12,7 +12,7 @@ export type TaskOperations = Pick<
   "task.create" | "task.list" | "task.get" | "task.update" | "task.delete"
 >;
 
-export interface TaskDeps {
+interface TaskDeps {
   readonly store: Pick<Store, "workspaces" | "tasks">;
   readonly audit: Audit;
 }

@@ -5,9 +5,9 @@ import type { Store } from "#store/store.ts";
 import { type Audit, onlyWorkspace } from "./audit.ts";
 import type { Who } from "./caller.ts";
 
-export type TicketOperations = Pick<Operations, "ticket.create" | "ticket.exchange">;
+type TicketOperations = Pick<Operations, "ticket.create" | "ticket.exchange">;
 
-export interface TicketDeps {
+interface TicketDeps {
   readonly store: Pick<Store, "tokens" | "tickets" | "transaction">;
   readonly audit: Audit;
 }

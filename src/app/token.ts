@@ -13,7 +13,7 @@ export type TokenOperations = Pick<
   "caller.get" | "caller.logout" | "token.create" | "token.list" | "token.revoke"
 >;
 
-export interface TokenDeps {
+interface TokenDeps {
   readonly store: Pick<Store, "tokens">;
   readonly audit: Audit;
 }

@@ -15,7 +15,7 @@ export type WorkspaceOperations = Pick<
   "workspace.create" | "workspace.list" | "workspace.get" | "workspace.update" | "workspace.delete"
 >;
 
-export interface WorkspaceDeps {
+interface WorkspaceDeps {
   readonly store: Pick<Store, "workspaces">;
   readonly audit: Audit;
   readonly hosts: Pick<SessionHosts, "all">;

@@ -15,7 +15,7 @@ export interface LinearPattern {
 }
 
 /** In UTF-16 units. */
-export interface PatternPlace {
+interface PatternPlace {
   readonly start: number;
   readonly end: number;
 }
@@ -32,7 +32,7 @@ export interface PatternFlags {
 export class PatternProblem extends Error {}
 
 /** As large as a text of as many characters; repetitions of repetitions get there with few. */
-export const PATTERN_STEPS = 2000;
+const PATTERN_STEPS = 2000;
 
 export function compileLinear(source: string, flags: PatternFlags = {}): LinearPattern {
   refuseUnsupported(source);

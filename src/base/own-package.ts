@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-export interface OwnPackage {
+interface OwnPackage {
   /** The folder of its package.json. */
   readonly path: string;
   readonly version: string;

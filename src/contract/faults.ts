@@ -2,7 +2,7 @@
  * The closed table of faults: HTTP status, exit code of the cli, and whether trying again later may help.
  * No zod in here: the cli's fast path loads it.
  */
-export interface FaultSpec {
+interface FaultSpec {
   readonly status: number;
   readonly exit: number;
   readonly retry: boolean;

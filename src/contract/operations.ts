@@ -76,7 +76,7 @@ export interface Document {
 }
 
 /** What a handler answers. For streams and documents everything that can be refused is refused before the first item. */
-export type OperationAnswer<N extends OperationName> =
+type OperationAnswer<N extends OperationName> =
   Answers<N> extends "stream"
     ? AsyncIterable<StreamItem<OperationOutput<N>>>
     : Answers<N> extends "document"

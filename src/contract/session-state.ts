@@ -24,7 +24,7 @@ export const Survivor = z.strictObject({
 });
 export type Survivor = z.infer<typeof Survivor>;
 
-export const Exited = z.strictObject({
+const Exited = z.strictObject({
   kind: z.literal("exited"),
   /** 128+n when a signal ended it; null when nothing ever ran. */
   exit_code: z.int().nullable(),
@@ -37,7 +37,6 @@ export const Exited = z.strictObject({
   final: z.boolean(),
   survivors: z.array(Survivor).optional(),
 });
-export type Exited = z.infer<typeof Exited>;
 
 /** `starting` → `running` → `exited`, or `lost` when the host itself died. Only an agent may start again after that. */
 export const SessionState = z.discriminatedUnion("kind", [

@@ -25,7 +25,7 @@ import { createLazyTools, openOnce } from "./lazy-tools.ts";
 import { readLines } from "./read-lines.ts";
 import { createStderrLogger } from "./stderr-logger.ts";
 
-export interface WorkerOptions {
+interface WorkerOptions {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly stderr: Writable;

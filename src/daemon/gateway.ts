@@ -44,7 +44,7 @@ export interface GatewayOptions {
   readonly patience?: HttpServerOptions["patience"];
 }
 
-export interface GatewayDaemon extends AsyncDisposable {
+interface GatewayDaemon extends AsyncDisposable {
   readonly url: string;
   /** Where a browser finds the page. */
   readonly pageUrl: string;
@@ -190,7 +190,7 @@ function createLazyMcp(deps: EndpointDeps): AnswerMcp {
   return async (request, visit) => (await open())(request, visit);
 }
 
-export interface ServeFlags {
+interface ServeFlags {
   readonly listen: string | undefined;
   readonly public_url: string | undefined;
   readonly tls_cert: string | undefined;

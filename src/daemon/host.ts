@@ -29,7 +29,7 @@ import { rememberFile, watchFile } from "./data-dir-watch.ts";
 import { goBack } from "./go-back.ts";
 import { IdleExit } from "./idle-exit.ts";
 
-export interface HostOptions {
+interface HostOptions {
   readonly dataDir: string;
   readonly version: string;
   /** Overrides for tests and measurements. */
@@ -84,7 +84,7 @@ type Stop = "asked" | "removed";
 
 const REMOVED = "the data directory was removed, so its host has ended";
 
-export interface HostDaemon extends AsyncDisposable {
+interface HostDaemon extends AsyncDisposable {
   /** Resolves when the host should end: on request, or because its data directory is gone. */
   readonly stopped: Promise<Stop>;
   /** With a reason for those who are attached. */

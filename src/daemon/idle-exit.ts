@@ -1,6 +1,6 @@
 import type { Clock } from "#base/clock.ts";
 
-export interface IdleExitDeps {
+interface IdleExitDeps {
   readonly clock: Clock;
   readonly ms: number;
   readonly expired: () => void;

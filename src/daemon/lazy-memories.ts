@@ -3,7 +3,7 @@ import type { Logger } from "#base/logger.ts";
 import type { MemoryStore } from "#contract/agent/memory.ts";
 import { openMemories } from "#store/memory.ts";
 
-export interface LazyMemoriesOptions {
+interface LazyMemoriesOptions {
   /** Where the file is; asked when it is opened. */
   readonly locate: () => string;
   readonly log: Logger;

@@ -11,7 +11,7 @@ import { createTools } from "#tools/tools.ts";
 import { createStderrLogger } from "./stderr-logger.ts";
 import { openToolDeps } from "./tool-deps.ts";
 
-export interface McpOptions extends StdioStreams {
+interface McpOptions extends StdioStreams {
   readonly stderr: Writable;
   readonly dataDir: string;
   readonly version: string;

@@ -11,7 +11,7 @@ import { type LocalPlaceOptions, openLocalPlace } from "./local-place.ts";
 import { findReadOnlyAgents } from "./read-only-agents.ts";
 import { createStderrLogger } from "./stderr-logger.ts";
 
-export interface TeamMcpOptions extends StdioStreams, LocalPlaceOptions {
+interface TeamMcpOptions extends StdioStreams, LocalPlaceOptions {
   readonly stderr: Writable;
   readonly version: string;
   readonly source: TeamSource;

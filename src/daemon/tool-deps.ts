@@ -11,7 +11,7 @@ import { LINGER_MS, openLocalHosts } from "#session/local-host.ts";
 import type { ToolDeps } from "#tools/tools.ts";
 import { readConfig } from "./config.ts";
 
-export interface ToolDepsOptions {
+interface ToolDepsOptions {
   readonly dataDir: string;
   /** How to run `reins`, for the host that may have to be started. */
   readonly command: readonly string[];

@@ -6,7 +6,7 @@ import { type EventStreamOptions, eventStream } from "./sse.ts";
 
 const PRIVATE = { "Cache-Control": "no-store" };
 
-export interface AnswerOptions extends EventStreamOptions {
+interface AnswerOptions extends EventStreamOptions {
   /** The encodings that the client accepts, for an answer that may be compressed. */
   readonly compressible?: { readonly accepted: string | undefined } | undefined;
 }

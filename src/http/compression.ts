@@ -17,7 +17,7 @@ const compressors = {
 };
 type Done = (error: Error | null, compressed: Buffer) => void;
 
-export interface Compressed {
+interface Compressed {
   readonly body: Buffer;
   readonly headers: Readonly<Record<string, string>>;
 }

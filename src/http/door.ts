@@ -48,7 +48,7 @@ function isSecret([name, value]: readonly [string, string]): boolean {
 }
 
 /** Who comes; undefined without any token. A wrong one is refused, never ignored. */
-export function identify(deps: DoorDeps, visit: Visit): Who | undefined {
+function identify(deps: DoorDeps, visit: Visit): Who | undefined {
   const presented = findSecret(visit);
   if (presented === undefined) return undefined;
   const caller = deps.gateway.identify(presented.secret);

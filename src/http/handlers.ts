@@ -8,7 +8,7 @@ import type { FailedLogins } from "./failed-logins.ts";
 import type { RequestCounts } from "./metrics.ts";
 import { describeApi } from "./openapi.ts";
 
-export interface HandlerOptions {
+interface HandlerOptions {
   readonly signal: AbortSignal;
   /** The peer's. */
   readonly address: string;
@@ -18,7 +18,7 @@ export interface HandlerOptions {
 
 export type Handler = (input: unknown, options: HandlerOptions) => Promise<unknown>;
 
-export interface HandlerDeps {
+interface HandlerDeps {
   readonly gateway: Gateway;
   readonly counts: RequestCounts;
   /** Browsers come by https, so a cookie is for it alone. */

@@ -17,7 +17,7 @@ export type AnswerMcp = (
   },
 ) => Promise<Response>;
 
-export interface McpDeps extends DoorDeps {
+interface McpDeps extends DoorDeps {
   readonly mcp: AnswerMcp;
   readonly visits: OpenVisits;
   readonly stopping: AbortSignal;

@@ -5,7 +5,7 @@ import type { Logger } from "#base/logger.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 
-export interface OpenVisitsDeps {
+interface OpenVisitsDeps {
   readonly gateway: Pick<Gateway, "knows">;
   readonly clock: Clock;
   readonly log: Logger;

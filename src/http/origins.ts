@@ -10,7 +10,7 @@ export interface Origins {
 
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
 
-export interface OriginOptions {
+interface OriginOptions {
   /** The address that we listen on. */
   readonly hostname: string;
   readonly port: number;

@@ -8,7 +8,7 @@ import { isObject } from "#contract/values/is-object.ts";
 type Raw = Record<string, unknown>;
 
 /** What an operation is given: the names in the path, the query, and the fields of the body. */
-export interface RequestParts {
+interface RequestParts {
   readonly path: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly body: Raw;

@@ -23,7 +23,7 @@ import type { Page } from "./page/page.ts";
 import type { OutboxDeps } from "./socket/outbox.ts";
 
 /** How long a server waits for its peers. */
-export interface Patience extends Pick<OutboxDeps, "slowMs" | "pingMs" | "deadPeerMs"> {
+interface Patience extends Pick<OutboxDeps, "slowMs" | "pingMs" | "deadPeerMs"> {
   /** Between two looks at the tokens of what is open. */
   readonly revocationCheckMs?: number;
   /** Until a request is there as a whole. */

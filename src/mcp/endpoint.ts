@@ -16,7 +16,7 @@ export interface EndpointDeps {
 }
 
 /** A request that has passed the door. */
-export interface McpVisit {
+interface McpVisit {
   readonly caller: Who;
   readonly body: Uint8Array;
   /** Ends what it waits for, for the reason given; aborted as well when the answer has left. */

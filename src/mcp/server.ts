@@ -11,7 +11,7 @@ import { describeFailure, describeResult, type ToolResult } from "./tool-result.
 import { schemasOf } from "./tool-schemas.ts";
 import { titleOf } from "./tool-title.ts";
 
-export interface McpServerDeps {
+interface McpServerDeps {
   /** The handlers for a client of this name. */
   readonly tools: (client: string) => Tools;
   readonly version: string;

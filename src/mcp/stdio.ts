@@ -12,7 +12,7 @@ export interface StdioStreams {
   readonly stdout: Writable;
 }
 
-export interface StdioServing {
+interface StdioServing {
   readonly createServer: () => McpServer;
   readonly log: Logger;
   /** Ends it, as the end of stdin does. */

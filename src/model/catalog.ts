@@ -2,7 +2,7 @@ import { defined } from "#contract/values/defined.ts";
 import type { Cost } from "./config.ts";
 
 /** What is known of a model without asking anybody. */
-export interface CatalogEntry {
+interface CatalogEntry {
   readonly context_limit: number;
   readonly price: Price;
 }
@@ -20,7 +20,7 @@ interface LongPrice {
   readonly price: Cost;
 }
 
-export interface TokenCounts {
+interface TokenCounts {
   /** All of the prompt, cached or not. */
   readonly input: number;
   readonly cached: number;

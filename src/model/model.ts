@@ -4,7 +4,7 @@ import type { ProviderMetadata, StopReason } from "#contract/agent/message.ts";
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Something that a model may call. */
-export interface ModelTool {
+interface ModelTool {
   readonly name: string;
   readonly description: string;
   readonly input_schema: JsonSchema;

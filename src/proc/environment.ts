@@ -1,5 +1,5 @@
 /** The environment of a child. Nothing of ours but the names below reaches it, whoever asked. */
-export interface EnvironmentParts {
+interface EnvironmentParts {
   /** The caller's own environment (a local cli) or the allowed part of ours, and what was asked for. */
   readonly base: Readonly<Record<string, string>>;
   readonly pty: boolean;

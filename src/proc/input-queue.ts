@@ -5,7 +5,7 @@ import { limits } from "#contract/limits.ts";
 /** What a non-blocking write did: so many bytes, "full" for now, or "gone" for good. */
 export type WriteResult = number | "full" | "gone";
 
-export interface InputQueueDeps {
+interface InputQueueDeps {
   readonly clock: Clock;
   readonly write: (bytes: Uint8Array) => WriteResult;
   /** Runs once, behind the last byte, when the end was asked for. */

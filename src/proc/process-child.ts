@@ -40,7 +40,7 @@ export interface Wiring extends Disposable {
   handOver?(): HandedWiring;
 }
 
-export interface ProcessChildDeps {
+interface ProcessChildDeps {
   readonly identity: ProcessIdentity;
   readonly limit_mark: number | undefined;
   readonly listener: ChildListener;

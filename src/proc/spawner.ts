@@ -24,7 +24,7 @@ export interface OpenSpawner extends Spawner, Disposable {
   readonly succession?: Succession;
 }
 
-export interface NextProgram {
+interface NextProgram {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** Descriptors that it finds open, besides the standard ones. All others are closed by the kernel. */

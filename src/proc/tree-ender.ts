@@ -22,7 +22,7 @@ export interface EndingTree {
   hunt?(): void;
 }
 
-export interface TreeEnderDeps {
+interface TreeEnderDeps {
   readonly clock: Clock;
   readonly look: () => Snapshot;
   /** Calls back after deaths that the host can see; as a subreaper it sees the last one of every tree. */

@@ -3,7 +3,7 @@ import type { ProcessStat } from "./identity.ts";
 import type { ProcessTable, Snapshot } from "./process-table.ts";
 import type { EndingTree, TreeEnder } from "./tree-ender.ts";
 
-export interface TreeHandleDeps extends EndingTree {
+interface TreeHandleDeps extends EndingTree {
   readonly table: ProcessTable;
   readonly ender: TreeEnder;
   readonly send: (member: ProcessStat, signal: NodeJS.Signals) => boolean;

@@ -33,12 +33,12 @@ export interface Registry {
   open(record: RunRecord): RunEntry;
 }
 
-export interface RunEntry extends Disposable {
+interface RunEntry extends Disposable {
   /** Replaces the record as a whole. */
   update(record: RunRecord): void;
 }
 
-export interface RegistryDeps {
+interface RegistryDeps {
   /** Whether exactly this process lives. A pid that was given to somebody else does not count. */
   readonly isAlive: (process: RecordedProcess) => boolean;
 }

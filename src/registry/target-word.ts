@@ -1,5 +1,5 @@
 /** What a word that names a run means. A word is of one kind only; what is not found by its kind is not looked for by another. */
-export type TargetWord =
+type TargetWord =
   | { readonly kind: "latest" }
   | { readonly kind: "pid"; readonly pid: number }
   | { readonly kind: "address"; readonly address: string }

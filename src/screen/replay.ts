@@ -34,7 +34,7 @@ const LEAST_SLICE_BYTES = 64;
 /** Before other sessions get their turn. */
 const TURN_MS = 8;
 
-export interface Journey {
+interface Journey {
   readonly log: LogFiles;
   /** Where to stop; at most the tail. */
   readonly to: number;

@@ -1,7 +1,7 @@
 import type { ScreenAnswer, ScreenRequest } from "./requests.ts";
 import { SessionScreen } from "./session-screen.ts";
 
-export interface CacheLimits {
+interface CacheLimits {
   /** Emulators that are ready to go on. */
   readonly live: number;
   /** Their cells together, of 12 bytes each. */

@@ -14,7 +14,7 @@ export interface Screens extends AsyncDisposable {
   state(handle: SessionHandle, at?: number): Promise<ScreenState>;
 }
 
-export interface ScreensOptions {
+interface ScreensOptions {
   readonly hosts: SessionHosts;
   readonly clock?: Clock;
   /** How much a session that was asked for may print before it is drawn without being asked. */

@@ -17,7 +17,7 @@ const CHECKPOINTS = limits.output_retained_bytes / CHECKPOINT_BYTES;
 /** A history that takes longer to draw is drawn in several goes. */
 const REQUEST_MS = 20_000;
 
-export interface SessionScreenOptions {
+interface SessionScreenOptions {
   readonly checkpointBytes?: number;
   readonly requestMs?: number;
 }

@@ -9,7 +9,7 @@ export const WARM_STEP_BYTES = 16 * 1024 * 1024;
 const WARM_MS = 10 * 60 * 1000;
 const WARM_SESSIONS = 64;
 
-export interface WarmDeps {
+interface WarmDeps {
   readonly hosts: SessionHosts;
   readonly clock: Clock;
   readonly stepBytes: number;

@@ -26,7 +26,7 @@ export interface AuditFact {
   readonly details: AuditDetails;
 }
 
-export interface AuditQuery extends PageQuery {
+interface AuditQuery extends PageQuery {
   /** Rows without a workspace are for those who see all of them. */
   readonly workspaces: WorkspaceScope;
   readonly workspace_id?: string | undefined;

@@ -8,11 +8,11 @@ import { openDatabase } from "./open-database.ts";
 import { assertRoom, parseRow } from "./page.ts";
 
 /** What the teams of a machine remember: one SQLite file, which many workers have open at once. */
-export interface Memories extends Disposable {
+interface Memories extends Disposable {
   of(team: string): MemoryStore;
 }
 
-export interface MemoriesOptions {
+interface MemoriesOptions {
   readonly path: string;
   readonly clock: Clock;
   readonly log?: Logger;

@@ -24,7 +24,7 @@ export interface PageQuery {
   readonly cursor?: string | undefined;
 }
 
-export interface Listing<T> {
+interface Listing<T> {
   /** `SELECT …, position FROM …`, without a WHERE. */
   readonly select: string;
   readonly schema: z.ZodType<T>;

@@ -25,7 +25,7 @@ export const ShellRow = z.object({
 });
 export type ShellRow = z.infer<typeof ShellRow>;
 
-export interface ShellQuery extends PageQuery {
+interface ShellQuery extends PageQuery {
   readonly workspaces: WorkspaceScope;
   readonly workspace_id?: string | undefined;
 }

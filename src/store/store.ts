@@ -24,7 +24,7 @@ export interface Store extends Disposable {
   transaction<T>(work: () => T): T;
 }
 
-export interface StoreOptions {
+interface StoreOptions {
   readonly path: string;
   readonly clock: Clock;
   readonly log?: Logger;

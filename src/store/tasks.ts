@@ -29,9 +29,9 @@ const TaskRow = z.object({
 
 type Content = Pick<Task, "title" | "work_dir" | "issue_id" | "prior_session_id">;
 /** What is absent stays; null empties. */
-export type TaskChange = { readonly [K in keyof Content]?: Content[K] | undefined };
+type TaskChange = { readonly [K in keyof Content]?: Content[K] | undefined };
 
-export interface TaskQuery extends PageQuery {
+interface TaskQuery extends PageQuery {
   readonly workspaces: WorkspaceScope;
   readonly workspace_id?: string | undefined;
   readonly issue_id?: string | undefined;

@@ -39,7 +39,7 @@ export interface MintedToken {
   readonly secret: string;
 }
 
-export interface TokenQuery extends PageQuery {
+interface TokenQuery extends PageQuery {
   /** Whole tokens: only those that reach nothing outside. */
   readonly workspaces: WorkspaceScope;
   readonly user_id?: string | undefined;

@@ -16,7 +16,7 @@ export interface Asking {
   readonly signal?: AbortSignal | undefined;
 }
 
-export type Sent = Queued | { readonly status: "typed" };
+type Sent = Queued | { readonly status: "typed" };
 
 /** A turn may begin or end between two looks; oftener than this it is no accident. */
 const SEND_ATTEMPTS = 5;
@@ -107,7 +107,7 @@ export async function readTranscript(
   return await door.call("agent.transcript", { session_id, ...page }, asking);
 }
 
-export interface RunStatus {
+interface RunStatus {
   readonly session: Session;
   /** Null for what is no agent. */
   readonly agent: Omit<AgentSnapshot, "transcript" | "omitted_messages"> | null;

@@ -3,7 +3,7 @@ import type { Session } from "#contract/session.ts";
 import type { Tone } from "#web/ui/badge.tsx";
 import { formatBytes, formatDuration } from "#web/ui/format.ts";
 
-export interface SessionCounts {
+interface SessionCounts {
   readonly running: number;
   readonly ended: number;
   readonly agents: number;

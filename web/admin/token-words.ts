@@ -12,7 +12,7 @@ export const LIFETIMES: readonly { readonly label: string; readonly ms: number |
   { label: "1 year", ms: 365 * DAY_MS },
   { label: "Until it is revoked", ms: undefined },
 ];
-export const USUAL_LIFETIME = "30 days";
+const USUAL_LIFETIME = "30 days";
 
 export const ROLE_WORDS: Readonly<Record<Role, string>> = {
   viewer: "looks, and changes nothing",
@@ -40,7 +40,7 @@ export const NO_DRAFT: TokenDraft = {
   lifetime: USUAL_LIFETIME,
 };
 
-export interface TokenAsked {
+interface TokenAsked {
   readonly label?: string;
   readonly user_id: string;
   readonly role: Role;

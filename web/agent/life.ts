@@ -1,7 +1,7 @@
 import { DELIBERATE_END_REASONS } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
 
-export type Life = "awake" | "parked" | "closed";
+type Life = "awake" | "parked" | "closed";
 
 /** Whether the worker runs, may be started again, or has ended for good. */
 export function lifeOf({ state }: Pick<Session, "state">): Life {

@@ -3,7 +3,7 @@ import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useSta
 /** So near to the end counts as there: a reader's wheel does not stop on the pixel. */
 const NEAR_PX = 48;
 
-export interface Scroll {
+interface Scroll {
   /** The reader has gone up from the end. */
   readonly isAway: boolean;
   readonly onScroll: () => void;

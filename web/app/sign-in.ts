@@ -9,7 +9,7 @@ import { Commands } from "./commands.ts";
 import type { App } from "./context.ts";
 import type { TakenTicket } from "./ticket.ts";
 
-export type Entrance =
+type Entrance =
   | { readonly kind: "asking" }
   | { readonly kind: "outside"; readonly why: string | undefined }
   | { readonly kind: "inside"; readonly app: App };

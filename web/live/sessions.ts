@@ -6,7 +6,7 @@ import { defined } from "#contract/values/defined.ts";
 import { retryDelay } from "./retry.ts";
 import { Store } from "./store.ts";
 
-export interface SessionsView {
+interface SessionsView {
   /** `away`: the server cannot be reached, and what is shown is what was last known. */
   readonly status: "connecting" | "live" | "away";
   readonly sessions: ReadonlyMap<string, Session>;
@@ -14,7 +14,7 @@ export interface SessionsView {
   readonly asking: ReadonlySet<string>;
 }
 
-export type SessionsListener = (event: SessionsEvent) => void;
+type SessionsListener = (event: SessionsEvent) => void;
 
 /** However much happens at once, the page is drawn at most this often. */
 const FLUSH_MS = 60;

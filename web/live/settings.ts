@@ -43,7 +43,7 @@ function load(): Settings {
   }
 }
 
-export function parseSettings(found: unknown): Settings {
+function parseSettings(found: unknown): Settings {
   if (typeof found !== "object" || found === null) return defaults;
   const { theme, notify, fontSize } = found as Partial<Record<keyof Settings, unknown>>;
   return {

@@ -31,7 +31,7 @@ export interface Section {
   readonly found: readonly Found[];
 }
 
-export interface Asked {
+interface Asked {
   readonly query: string;
   /** Ids of what was chosen last, the newest first. */
   readonly recent: readonly string[];

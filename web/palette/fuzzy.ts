@@ -1,7 +1,7 @@
 /** A stretch of a text: from, and behind its end. */
 export type Span = readonly [from: number, to: number];
 
-export interface Match {
+interface Match {
   /** Above 0; more is better. */
   readonly score: number;
   readonly spans: readonly Span[];

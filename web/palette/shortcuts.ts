@@ -17,19 +17,19 @@ export const SEQUENCE_MS = 1200;
 /** Where the press goes if nobody takes it: to the page, to a field, to a child. */
 export type Place = "page" | "text" | "terminal";
 
-export interface Bound {
+interface Bound {
   readonly command: Command;
   readonly chords: readonly Chord[];
 }
 
-export interface Press {
+interface Press {
   readonly chord: Chord;
   readonly isShifted: boolean;
   readonly place: Place;
   readonly at: number;
 }
 
-export interface Pressed {
+interface Pressed {
   readonly begun: Begun;
   readonly command: Command | undefined;
   /** It was for us: nobody else should see it. */

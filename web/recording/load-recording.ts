@@ -13,7 +13,7 @@ export interface Recording {
   readonly skipped: number;
 }
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (bytes: number) => void;
 }

@@ -26,7 +26,7 @@ export interface PlayedScreen {
   settled(): Promise<void>;
 }
 
-export interface PlayerClock {
+interface PlayerClock {
   now(): number;
   /** Calls before the next frame is drawn. */
   onFrame(run: () => void): () => void;

@@ -6,7 +6,7 @@ import { type Player, type PlayerState, SPEEDS } from "./player.ts";
 import css from "./recording-controls.module.css";
 import { parseClock } from "./timeline.ts";
 
-export const STEP_SECONDS = 5;
+const STEP_SECONDS = 5;
 const SLIDER_STEP = 0.1;
 /** Marks of a window that was dragged would be one bar. */
 const MARKS_MOST = 200;

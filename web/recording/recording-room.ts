@@ -6,7 +6,7 @@ import { type PlayedScreen, Player } from "./player.ts";
 
 const OLD = { isLive: false };
 
-export interface RecordingRoomOptions {
+interface RecordingRoomOptions {
   readonly stage: HTMLElement;
   readonly recording: Recording;
   /** Recorded seconds. */

@@ -3,7 +3,7 @@ import { useApp } from "#web/app/context.ts";
 import { sayFault } from "#web/live/page-client.ts";
 import { loadRecording, type Recording } from "./load-recording.ts";
 
-export type Loading =
+type Loading =
   | { readonly kind: "loading"; readonly bytes: number }
   | { readonly kind: "failed"; readonly sentence: string }
   | { readonly kind: "loaded"; readonly recording: Recording };

@@ -23,7 +23,7 @@ export interface ListSource {
   readonly findActivity?: ((sessionId: string) => string | undefined) | undefined;
 }
 
-export interface RowOptions {
+interface RowOptions {
   readonly choice: ListChoice;
   /** Those whose children are folded away. */
   readonly collapsed: ReadonlySet<string>;
@@ -86,7 +86,7 @@ export function countPhases(
   return counts;
 }
 
-export function filterSessions(source: ListSource, choice: ListChoice): Session[] {
+function filterSessions(source: ListSource, choice: ListChoice): Session[] {
   const words = choice.search.toLowerCase().split(/\s+/).filter(Boolean);
   return [...source.sessions.values()].filter(
     (session) =>

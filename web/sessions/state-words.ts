@@ -2,7 +2,7 @@ import { isLive, isResumable } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
 import type { Tone } from "#web/ui/badge.tsx";
 
-export interface StateWords {
+interface StateWords {
   readonly tone: Tone;
   readonly text: string;
 }

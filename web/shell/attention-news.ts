@@ -11,7 +11,7 @@ export interface News {
   readonly session: Session;
 }
 
-export interface Attending {
+interface Attending {
   /** By the server's clock; undefined where nobody listened yet when it said so. */
   readonly openedAt: string | undefined;
   /** Agents that were known to ask, also through a cut. */

@@ -14,7 +14,7 @@ const reasons: Readonly<Record<EndReason, string>> = {
   host_lost: "the host that ran it died; what it had printed is kept",
 };
 
-export interface ExitShown {
+interface ExitShown {
   readonly tone: Tone;
   readonly badge: string;
   readonly sentence: string;

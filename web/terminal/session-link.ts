@@ -31,13 +31,13 @@ export interface LinkedScreen {
   end(): Promise<void>;
 }
 
-export interface Printing {
+interface Printing {
   readonly channel: OutputChannel;
   /** Printed while this page was there and held the reins: only such output is answered. */
   readonly isLive: boolean;
 }
 
-export interface LinkOptions {
+interface LinkOptions {
   readonly client: Pick<Client, "attach" | "call">;
   readonly session: Session;
   readonly screen: LinkedScreen;

@@ -8,7 +8,7 @@ import type { TerminalRoom } from "./terminal-room.ts";
 const FONT_SETTING_LEAST = 8;
 const FONT_NORMAL = 14;
 
-export interface TerminalActions {
+interface TerminalActions {
   readonly room: TerminalRoom;
   readonly action: "take" | "release" | undefined;
   readonly openSearch: () => void;

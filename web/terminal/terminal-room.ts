@@ -39,7 +39,7 @@ export interface Found {
   readonly count: number;
 }
 
-export interface RoomOptions {
+interface RoomOptions {
   readonly client: Client;
   readonly session: Session;
   readonly mayControl: boolean;

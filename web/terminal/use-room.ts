@@ -3,7 +3,7 @@ import type { Session } from "#contract/session.ts";
 import { mayDo, useApp } from "#web/app/context.ts";
 import { TerminalRoom } from "./terminal-room.ts";
 
-export interface OpenRoom {
+interface OpenRoom {
   /** Undefined until there is something to draw on. */
   readonly room: TerminalRoom | undefined;
   readonly stageRef: (stage: HTMLElement | null) => void;

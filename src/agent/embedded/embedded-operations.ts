@@ -23,7 +23,7 @@ export interface EmbeddedOptions {
   readonly keys: Readonly<Record<string, string>>;
 }
 
-export interface EmbeddedAgents extends AsyncDisposable {
+interface EmbeddedAgents extends AsyncDisposable {
   readonly operations: Partial<Operations>;
 }
 

@@ -17,7 +17,7 @@ import { EventMemory } from "./event-memory.ts";
 
 export type EmbeddedPorts = Omit<AgentPorts, "session_id" | "output" | "blobs" | "rename">;
 
-export interface EmbeddedStart {
+interface EmbeddedStart {
   readonly ports: EmbeddedPorts;
   readonly session_id: string;
   readonly spec: AgentSpec;

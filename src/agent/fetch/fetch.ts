@@ -10,7 +10,7 @@ import type { Got, Lookup } from "./http-get.ts";
 
 type FetchConfig = Extract<ToolsetConfig, { type: "fetch" }>;
 
-export interface FetchDeps {
+interface FetchDeps {
   readonly clock: Clock;
   readonly version: string;
   readonly lookup?: Lookup | undefined;

@@ -28,7 +28,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 const HREF_CHARS = 2000;
 
-export interface HtmlOptions {
+interface HtmlOptions {
   /** Headings, lists, links and code as Markdown writes them. */
   readonly markdown: boolean;
   /** What relative links start from. */

@@ -25,7 +25,7 @@ const WIRE_BYTES = 8 * 1024 * 1024;
 const BODY_BYTES = 8 * 1024 * 1024;
 const HEADER_BYTES = 64 * 1024;
 
-export interface GetPolicy {
+interface GetPolicy {
   readonly allow_private: boolean;
   readonly allow_hosts: readonly string[] | undefined;
   /** Names to addresses, as `dns.lookup` does with `all`. */

@@ -12,7 +12,7 @@ import { type FileScope, refused } from "./file-scope.ts";
 /** Named in an error; more places than that say nothing more. */
 const LINES_NAMED = 10;
 
-export interface Edit {
+interface Edit {
   readonly old: string;
   readonly new: string;
   readonly all?: boolean | undefined;

@@ -22,7 +22,7 @@ export const CHANGED_FILE_BYTES = 8 * 1024 * 1024;
 const BINARY_LOOK_BYTES = 8192;
 const BOM = "\uFEFF";
 
-export interface FoundFile {
+interface FoundFile {
   readonly stats: BigIntStats;
   /** With its byte order mark, if it has one; undefined when it is too large or no UTF-8. */
   readonly text: string | undefined;

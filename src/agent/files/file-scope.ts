@@ -23,7 +23,7 @@ import { Fault } from "#contract/fault.ts";
  * (O_NOFOLLOW, and a rename replaces a link instead of writing through it).
  */
 
-export interface ScopeSetting {
+interface ScopeSetting {
   readonly work_dir: string;
   readonly allow_paths: readonly string[];
   readonly home: string;
@@ -38,7 +38,7 @@ export interface FileScope {
   name(real: string): string;
 }
 
-export interface Located {
+interface Located {
   /** Real path of what exists of it, then the names that do not exist yet. */
   readonly real: string;
   readonly root: string;

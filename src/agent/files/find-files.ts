@@ -64,7 +64,7 @@ export async function findPaths(
   return `${found.slice(0, FOUND_PATHS).join("\n")}${more}${sayCut(end)}`;
 }
 
-export interface SearchRequest extends Asked {
+interface SearchRequest extends Asked {
   readonly pattern: string;
   readonly glob?: string | undefined;
   readonly ignore_case?: boolean | undefined;

@@ -15,7 +15,7 @@ const CHUNK_BYTES = 256 * 1024;
 const IMAGE_BYTES = Math.floor(limits.image_b64_chars / 4) * 3;
 const NEWLINE = 10;
 
-export interface ReadRange {
+interface ReadRange {
   /** The first line, from 1. */
   readonly offset?: number | undefined;
   readonly limit?: number | undefined;

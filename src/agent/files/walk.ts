@@ -11,7 +11,7 @@ const WALK_MS = 30_000;
 /** Others get their turn in between. */
 const PAUSE_EVERY_MS = 20;
 
-export interface Walked {
+interface Walked {
   readonly folder: Folder;
   readonly name: string;
   /** From where the walk began, with `/`. */

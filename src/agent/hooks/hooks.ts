@@ -18,7 +18,7 @@ export interface HookPayload {
 }
 
 /** What all hooks of an event came to, in the order of the file. */
-export interface HookOutcome {
+interface HookOutcome {
   /** Why the event is not to go on: of the first hook that said so. */
   readonly blocked?: string | undefined;
   /** Why the whole run is not to go on; `blocked` is there too. */
@@ -42,7 +42,7 @@ export interface HookRunner {
   ): Promise<HookOutcome>;
 }
 
-export interface HookDeps {
+interface HookDeps {
   readonly team: Hooks;
   /** Those of the agent that acts; they come after the team's. */
   readonly ofAgent: (agent: string) => Hooks | undefined;

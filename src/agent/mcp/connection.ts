@@ -24,7 +24,7 @@ export interface ConnectionEvents {
   readonly onLost: (problem: string) => void;
 }
 
-export interface ConnectionParts {
+interface ConnectionParts {
   readonly client: Client;
   readonly server: Server;
   readonly sdk: McpSdk;
@@ -32,7 +32,7 @@ export interface ConnectionParts {
   readonly events: ConnectionEvents;
 }
 
-export interface ServerCall {
+interface ServerCall {
   readonly tool: string;
   readonly input: Readonly<Record<string, unknown>>;
 }

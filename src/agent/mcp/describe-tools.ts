@@ -24,7 +24,7 @@ const ListedTool = z.object({
     .optional(),
 });
 
-export interface ToolsOwner {
+interface ToolsOwner {
   readonly toolset: string;
   /** Only these, by the names that the model uses; absent = all. */
   readonly only: readonly string[] | undefined;

@@ -1,7 +1,7 @@
 import { Connection, type ConnectionEvents } from "./connection.ts";
 import { createServer, type McpConfig, type McpDeps, type McpSdk } from "./server.ts";
 
-export interface ConnectionRequest {
+interface ConnectionRequest {
   readonly config: McpConfig;
   readonly deps: McpDeps;
   readonly events: ConnectionEvents;

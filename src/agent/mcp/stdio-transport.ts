@@ -154,14 +154,14 @@ export class StdioTransport implements Transport {
   }
 }
 
-export interface StdioServer {
+interface StdioServer {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Record<string, string>;
 }
 
-export interface StdioParts {
+interface StdioParts {
   /** Throws on what is no message. */
   readonly parse: (line: string) => JSONRPCMessage;
   readonly clock: Clock;

@@ -2,7 +2,7 @@ import { Fault } from "#contract/fault.ts";
 
 type Values = Readonly<Record<string, string>>;
 
-export interface FilledValues {
+interface FilledValues {
   readonly values: Record<string, string>;
   /** What was filled in: it may be a secret and is not to be shown. */
   readonly secrets: readonly string[];

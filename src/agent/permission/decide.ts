@@ -21,7 +21,7 @@ export interface Ruling {
   readonly because: string;
 }
 
-export interface JudgedCall extends Call {
+interface JudgedCall extends Call {
   readonly hints: { readonly read_only: boolean; readonly destructive: boolean };
 }
 

@@ -1,6 +1,6 @@
 import { isUnknown, join, type ShellText } from "./shell-text.ts";
 
-export interface Hidden {
+interface Hidden {
   /** Commands that this one would start. */
   readonly shadows: readonly ShellText[];
   /** Texts that it would run as command lines; a shadow is one that it only may run. */

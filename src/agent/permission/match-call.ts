@@ -75,7 +75,7 @@ function allowsPart(glob: Glob, part: ShellText, line: string): boolean {
   return glob.literal !== undefined && part.written === line && globMatches(glob, line);
 }
 
-export type Touch = "yes" | "maybe" | "no";
+type Touch = "yes" | "maybe" | "no";
 
 /** Whether a pattern that denies or asks is about the call: about any part of it, however it is dressed up. */
 export function touches(pattern: Pattern, call: ReadCall): Touch {

@@ -31,7 +31,7 @@ const TOKENS = 100_000;
 const TOO_MUCH = `the file has more than ${NODES} values or ${NESTING} levels`;
 
 /** A YAML text as plain values, and where each of them stands in the text. */
-export interface YamlSource {
+interface YamlSource {
   readonly value: unknown;
   locate(finding: Finding): Problem;
 }

@@ -13,13 +13,13 @@ export interface PromptFile {
   readonly text: string;
 }
 
-export interface FoundPromptFiles {
+interface FoundPromptFiles {
   readonly files: readonly PromptFile[];
   /** Files that are not there, cannot be read or are too long. */
   readonly warnings: readonly string[];
 }
 
-export interface PromptFilesPlace {
+interface PromptFilesPlace {
   readonly work_dir: string;
   readonly home: string | undefined;
 }

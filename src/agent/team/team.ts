@@ -57,7 +57,7 @@ export interface CommandDefinition {
   readonly instruction: string;
 }
 
-export interface StructuredOutput {
+interface StructuredOutput {
   readonly name: string;
   readonly description: string | undefined;
   readonly schema: JsonSchema;

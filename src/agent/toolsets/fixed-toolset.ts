@@ -5,7 +5,7 @@ import type { SkillCard } from "#contract/agent/views.ts";
 
 type Named = Pick<ToolsetConfig, "name" | "tools" | "instruction">;
 
-export interface FixedParts {
+interface FixedParts {
   readonly kind: string;
   readonly tools: readonly DefinedTool[];
   readonly skills?: readonly SkillCard[];

@@ -15,7 +15,7 @@ import { sayProcesses } from "./tool-text.ts";
 
 type ShellConfig = Extract<ToolsetConfig, { type: "shell" }>;
 
-export interface ShellDeps {
+interface ShellDeps {
   readonly tools: Tools;
   readonly clock: Clock;
   readonly log: Logger;

@@ -25,7 +25,7 @@ const TodoList = z
 const TodoState = z.object({ todos: TodoList });
 type Todo = z.infer<typeof Todo>;
 
-export interface TodoDeps {
+interface TodoDeps {
   readonly log: Logger;
   readonly restored: ToolOutcome["state"];
 }

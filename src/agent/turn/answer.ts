@@ -7,7 +7,7 @@ import type { Model, ModelChunk, ModelRequest, ModelUsage } from "#model/model.t
 import { cutText } from "./cut-text.ts";
 import { DeltaBuffer } from "./delta-buffer.ts";
 
-export interface AnswerDeps {
+interface AnswerDeps {
   readonly clock: Clock;
   readonly emit: (body: AgentEventBody) => void;
   readonly signal: AbortSignal;

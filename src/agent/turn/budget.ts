@@ -7,12 +7,12 @@ import { defined } from "#contract/values/defined.ts";
 import type { ModelUsage } from "#model/model.ts";
 import type { Questions } from "./questions.ts";
 
-export interface Exhausted {
+interface Exhausted {
   readonly limit: "max_cost" | "max_tokens" | "max_time";
   readonly message: string;
 }
 
-export interface BudgetDeps {
+interface BudgetDeps {
   readonly fold: AgentState;
   readonly clock: Clock;
   readonly questions: Questions;

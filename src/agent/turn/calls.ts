@@ -38,7 +38,7 @@ export function refuseCalls(actor: Actor, output: string): void {
     actor.emit({ type: "tool.result", call_id, tool, output, is_error: true });
 }
 
-export interface CallableTool {
+interface CallableTool {
   readonly name: string;
   readonly description: string;
   readonly input_schema: FoundTool["tool"]["input_schema"];

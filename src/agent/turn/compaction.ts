@@ -6,7 +6,7 @@ import type { Model, ModelChunk, ModelMessage } from "#model/model.ts";
 import { cutText } from "./cut-text.ts";
 import type { Actor, Stage } from "./stage.ts";
 
-export interface CompactionRequest {
+interface CompactionRequest {
   readonly cause: AgentEventOf<"compaction.started">["cause"];
   readonly instruction?: string | undefined;
 }

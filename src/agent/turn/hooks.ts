@@ -11,7 +11,7 @@ export interface HookedCall {
   readonly stop: string | undefined;
 }
 
-export type HookedResult = Pick<HookedCall, "context" | "stop">;
+type HookedResult = Pick<HookedCall, "context" | "stop">;
 
 export interface HookedInput {
   readonly blocked: string | undefined;

@@ -6,7 +6,7 @@ import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { defined } from "#contract/values/defined.ts";
 
-export interface Enqueued {
+interface Enqueued {
   readonly messages: readonly (readonly MessagePart[])[];
   readonly framing?: Framing | undefined;
   readonly idempotency_key?: string | undefined;

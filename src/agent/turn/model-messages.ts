@@ -3,7 +3,7 @@ import type { HistoryItem } from "#agent/state/history.ts";
 import type { Framing, MessagePart } from "#contract/agent/message.ts";
 import type { ModelContent, ModelMessage, ModelToolResult } from "#model/model.ts";
 
-export interface MessageSource {
+interface MessageSource {
   readonly system: string;
   readonly summary: string | undefined;
   readonly items: readonly HistoryItem[];

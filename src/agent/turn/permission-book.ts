@@ -12,7 +12,7 @@ import type { Emit } from "./stage.ts";
 
 type ApprovedCall = Parameters<typeof withApproval>[2];
 
-export interface PermissionDeps {
+interface PermissionDeps {
   readonly fold: AgentState;
   readonly emit: Emit;
   readonly team: Permissions;

@@ -7,7 +7,7 @@ import { Fault } from "#contract/fault.ts";
 
 type Emit = (body: AgentEventBody) => void;
 export type Decision = Pick<AgentEventOf<"approval.resolved">, "decision" | "reason" | "by">;
-export type AskedApproval = Pick<
+type AskedApproval = Pick<
   AgentEventOf<"approval.requested">,
   "kind" | "call_id" | "tool" | "input" | "message"
 >;

@@ -5,14 +5,14 @@ import { limits } from "#contract/limits.ts";
 import { defined } from "#contract/values/defined.ts";
 import type { Actor, Stage } from "./stage.ts";
 
-export interface Sent {
+interface Sent {
   readonly name: string;
   readonly task: string;
   readonly background: boolean;
   readonly call_id?: string | undefined;
 }
 
-export interface Sending {
+interface Sending {
   readonly parent: Pick<Actor, "depth">;
   readonly stage: Stage;
   readonly signal: AbortSignal;

@@ -29,7 +29,7 @@ import { describeModels, describeTools } from "./describe-agent.ts";
 import { chooseFresh, toQueued } from "./sent-messages.ts";
 import { Turns } from "./turns.ts";
 
-export interface AgentStart {
+interface AgentStart {
   readonly ports: AgentPorts;
   /** The session so far; empty in its first life. */
   readonly fold: AgentState;

@@ -15,7 +15,7 @@ import type { AgentSpec, ModelOverrides } from "#contract/agent/spec.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Model, Models } from "#model/model.ts";
 
-export interface CastingDeps {
+interface CastingDeps {
   readonly ports: AgentPorts;
   readonly team: Team;
   readonly spec: AgentSpec;

@@ -6,7 +6,7 @@ import type { HookedCall, HookedInput, TurnHooks } from "#agent/turn/hooks.ts";
 import type { Emit } from "#agent/turn/stage.ts";
 import { isObject } from "#contract/values/is-object.ts";
 
-export interface TurnHooksDeps {
+interface TurnHooksDeps {
   readonly ports: AgentPorts;
   readonly team: Team;
   readonly work_dir: string;

@@ -9,7 +9,7 @@ import { parseRequest } from "#contract/parse.ts";
 import { defined } from "#contract/values/defined.ts";
 import type { Agent } from "./agent.ts";
 
-export interface RunAgentOptions {
+interface RunAgentOptions {
   /** Requests, a line each. */
   readonly input: AsyncIterable<string>;
   /** Events and replies, a line each, in one order. */

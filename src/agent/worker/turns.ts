@@ -14,7 +14,7 @@ import { defined } from "#contract/values/defined.ts";
 import type { Casting } from "./casting.ts";
 import type { FreshMessage } from "./sent-messages.ts";
 
-export interface TurnsDeps {
+interface TurnsDeps {
   readonly stage: Stage;
   readonly casting: Casting;
   readonly queue: MessageQueue;

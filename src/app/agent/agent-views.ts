@@ -9,7 +9,7 @@ interface Entry {
   users: number;
 }
 
-export interface ViewLimits {
+interface ViewLimits {
   readonly sessions: number;
   /** Of their logs together: what is kept of a log is less than the log. */
   readonly bytes: number;

@@ -13,7 +13,7 @@ import { runAgent } from "./run.ts";
 import { type AgentDeps, openVisibleAgent } from "./visible-agent.ts";
 import { createWorkerOperations } from "./worker-operations.ts";
 
-export type AgentOperations = Pick<
+type AgentOperations = Pick<
   Operations,
   Extract<keyof Operations, `agent.${string}` | `team.${string}`>
 >;

@@ -17,7 +17,7 @@ import type { LaunchDeps } from "./launch.ts";
 import { AgentLives } from "./revive.ts";
 import { WorkerLink, type WorkerLinkDeps, type WorkerRequest } from "./worker-link.ts";
 
-export interface AgentsDeps extends WorkerLinkDeps, LaunchDeps {
+interface AgentsDeps extends WorkerLinkDeps, LaunchDeps {
   readonly teams: TeamSourcesDeps;
 }
 

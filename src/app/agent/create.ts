@@ -68,7 +68,7 @@ export async function checkNamedFiles(
   await checkPromptFiles(names, { work_dir, home: env.HOME ?? homedir() });
 }
 
-export interface AgentStart {
+interface AgentStart {
   readonly request: HostCreate;
   readonly spec: AgentSpec;
 }

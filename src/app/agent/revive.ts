@@ -10,7 +10,7 @@ import type { AgentViews } from "./agent-views.ts";
 import { type Launch, type LaunchDeps, planLaunch } from "./launch.ts";
 import { isWorkerEnded, type WorkerLink, type WorkerLinkDeps } from "./worker-link.ts";
 
-export interface AgentLivesDeps extends WorkerLinkDeps, LaunchDeps {
+interface AgentLivesDeps extends WorkerLinkDeps, LaunchDeps {
   readonly worker: WorkerLink;
   readonly views: AgentViews;
 }

@@ -8,7 +8,7 @@ import type { SessionHandle } from "#session/session-host.ts";
 import { type AgentDeps, openVisibleAgent, recordAgent } from "./visible-agent.ts";
 import { noteSent } from "./worker-operations.ts";
 
-export interface Run {
+interface Run {
   readonly input: OperationInput<"agent.run">;
   readonly signal: AbortSignal | undefined;
 }

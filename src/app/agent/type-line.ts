@@ -4,7 +4,7 @@ import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { SessionHost, SessionHosts } from "#session/session-host.ts";
 
-export interface TypedLine {
+interface TypedLine {
   readonly id: string;
   readonly session_id: string;
   /** With its newline. */

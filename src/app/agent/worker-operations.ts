@@ -8,7 +8,7 @@ import type { OperationInput, OperationOutput, Operations } from "#contract/oper
 import { findKeys } from "./keys.ts";
 import { type AgentDeps, getVisibleAgent, openVisibleAgent, recordAgent } from "./visible-agent.ts";
 
-export type WorkerOperations = Pick<Operations, WorkerOperationName>;
+type WorkerOperations = Pick<Operations, WorkerOperationName>;
 
 /** The operations that the worker of a session carries out: each row of `agentRequests` is passed on to it. */
 export function createWorkerOperations(deps: AgentDeps, caller: Caller): WorkerOperations {

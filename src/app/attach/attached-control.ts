@@ -7,12 +7,12 @@ import type { HostAttachment, SessionHost } from "#session/session-host.ts";
 
 export type Role = "viewer" | "controller";
 
-export interface ControlRequest {
+interface ControlRequest {
   readonly role: Role;
   readonly takeover: boolean;
 }
 
-export interface ControlDeps {
+interface ControlDeps {
   readonly host: Pick<SessionHost, "call" | "attach">;
   readonly caller: Who;
   readonly audit: Pick<Audit, "record">;

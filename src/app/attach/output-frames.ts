@@ -6,7 +6,7 @@ import type { SessionHandle } from "#session/session-host.ts";
 type Output = SessionHandle["output"];
 
 /** A frame that is ready to be sent, to any number of viewers who are at the same offset. */
-export type OutputFrame =
+type OutputFrame =
   | {
       readonly kind: "output";
       readonly end: number;
@@ -78,7 +78,7 @@ function textFrame(run: Run, bytes: Buffer, encoding: "utf8" | "base64"): Buffer
 /** Frames that were made last, for other viewers that come to the same offset a moment later. */
 const KEPT_FRAMES = 4;
 
-export interface FrameRange {
+interface FrameRange {
   /** Nothing at or behind it is read. */
   readonly to: number;
   /** Nothing follows `to`, so what is unfinished there will stay so. */

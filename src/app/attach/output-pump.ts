@@ -26,7 +26,7 @@ export interface PumpTarget {
 }
 
 /** Everything but the bytes, in the order in which it happened. */
-export interface PumpEvents {
+interface PumpEvents {
   gap(range: { readonly from: number; readonly to: number }): void;
   resized(size: { readonly cols: number; readonly rows: number }): void;
   /** Everything that was printed has been sent, and the session has ended. */

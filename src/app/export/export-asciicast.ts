@@ -1,6 +1,6 @@
 import { OutputDecoder, type Piece } from "./export-pieces.ts";
 
-export interface CastHeader {
+interface CastHeader {
   readonly cols: number;
   readonly rows: number;
   /** Wall time at which the recording begins. */

@@ -7,7 +7,7 @@ import type { LogLine } from "#log/lines.ts";
 import { endOf, type LogChunk } from "#log/log-source.ts";
 import type { LogReader } from "#session/session-host.ts";
 
-export interface JsonSource {
+interface JsonSource {
   readonly session: Session;
   /** Of an agent: what was said and done. */
   readonly transcript: readonly TranscriptMessage[] | undefined;

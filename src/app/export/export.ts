@@ -16,7 +16,7 @@ import { writeFacts, writeFenced, writeTranscript } from "./export-markdown.ts";
 import { readPieces } from "./export-pieces.ts";
 import { writeText } from "./export-text.ts";
 
-export interface ExportDeps {
+interface ExportDeps {
   readonly hosts: SessionHosts;
 }
 

@@ -14,7 +14,7 @@ export interface BoardChange {
 }
 
 /** Hears of every session, whether or not a caller looks at a list. */
-export interface BoardListener {
+interface BoardListener {
   /** One that is there, when the host is found and at each change. */
   seen(session: Session): void;
   removed(session: Session, reason: RemovalReason | undefined): void;

@@ -10,7 +10,7 @@ import type { OperationInput, Operations } from "#contract/operations.ts";
 import type { SessionHandle, SessionHosts } from "#session/session-host.ts";
 import { borrow } from "./range-buffers.ts";
 
-export interface OutputDeps {
+interface OutputDeps {
   readonly hosts: SessionHosts;
   readonly clock: Clock;
 }

@@ -20,13 +20,13 @@ export interface PatternSearch {
   find(text: PatternText, signal?: AbortSignal): Promise<PatternHit | undefined>;
 }
 
-export interface PatternText {
+interface PatternText {
   /** Not to be changed before the answer. */
   readonly bytes: Uint8Array;
   readonly from: number;
 }
 
-export interface PatternHit {
+interface PatternHit {
   readonly start: number;
   readonly end: number;
   readonly text: string;

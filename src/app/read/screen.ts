@@ -4,7 +4,7 @@ import type { Operations } from "#contract/operations.ts";
 import type { Screens } from "#screen/screens.ts";
 import type { SessionHosts } from "#session/session-host.ts";
 
-export interface ScreenDeps {
+interface ScreenDeps {
   readonly hosts: SessionHosts;
   readonly screens: Screens;
 }

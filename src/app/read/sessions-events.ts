@@ -7,7 +7,7 @@ import type { Session } from "#contract/session.ts";
 import { defined } from "#contract/values/defined.ts";
 import type { SessionHosts } from "#session/session-host.ts";
 
-export interface SessionsEventsDeps {
+interface SessionsEventsDeps {
   readonly board: SessionBoard;
   readonly hosts: SessionHosts;
   readonly clock: Clock;

@@ -20,7 +20,7 @@ import {
   type WaitEnding,
 } from "./wait-scan.ts";
 
-export interface WaitDeps {
+interface WaitDeps {
   readonly hosts: SessionHosts;
   readonly patterns: Patterns;
   readonly clock: Clock;

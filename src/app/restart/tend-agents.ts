@@ -6,7 +6,7 @@ import type { SessionHosts } from "#session/session-host.ts";
 import { UnattendedAgents } from "./unattended-agents.ts";
 import { WorkerRestarts, type WorkerRestartsDeps } from "./worker-restarts.ts";
 
-export interface TendingDeps extends WorkerRestartsDeps {
+interface TendingDeps extends WorkerRestartsDeps {
   readonly hosts: SessionHosts;
   readonly board: SessionBoard;
   readonly sessionsFolder: string;

@@ -15,7 +15,7 @@ import { limits } from "#contract/limits.ts";
  * named `builtin` is got rid of in POSIX mode, which an assignment turns on and in which `unset` is found before any
  * function. In LINE nothing of ours is traced: what runs before tracing is off has its output thrown away.
  */
-export interface RunFiles {
+interface RunFiles {
   readonly folder: string;
   readonly run_id: string;
 }

@@ -65,7 +65,7 @@ export async function endStaleClaim(deps: ShellDeps, caller: Caller, row: ShellR
   endClaim(deps, shell_id, { run_id: running, session });
 }
 
-export interface EndedRun {
+interface EndedRun {
   readonly run_id: string;
   readonly session: Session;
 }

@@ -8,7 +8,7 @@ import { findRunId } from "./bash-driver.ts";
 import { endClaim, type ShellDeps } from "./claim.ts";
 import { describeExit, OutputEvents } from "./output-events.ts";
 
-export interface FollowRun {
+interface FollowRun {
   readonly shell_id: string;
   readonly session_id: string;
   /** The offset to go on from; absent = from the start. */

@@ -11,7 +11,7 @@ import { busy, endStaleClaim, markStarting, runLabels, type ShellDeps } from "./
 import { nearestDir, ShellFolder } from "./shell-folder.ts";
 import { getVisibleShell, shellNotFound } from "./visible-shell.ts";
 
-export interface RunRequest {
+interface RunRequest {
   readonly shell_id: string;
   readonly command: string;
   readonly timeout_ms?: number | undefined;

@@ -40,7 +40,7 @@ import {
  *   saved            the runs whose state was saved, for those who ask later
  *   restore-…, save-…  the bash side, see bash-driver.ts
  */
-export interface FirstState {
+interface FirstState {
   readonly env: Readonly<Record<string, string>>;
   readonly umask: number | undefined;
   readonly work_dir: string;

@@ -22,7 +22,7 @@ export interface TeamSourcesDeps {
   readonly roots: TeamRoots;
 }
 
-export interface TeamText {
+interface TeamText {
   readonly yaml: string;
   readonly name: string;
   /** Undefined for a text that came from nowhere: then it is the work dir. */

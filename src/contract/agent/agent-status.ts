@@ -38,7 +38,7 @@ export interface AgentStatus {
   readonly partial: { readonly message_id: string; readonly text: string } | null;
 }
 
-export interface AgentNeed extends SessionNeed {
+interface AgentNeed extends SessionNeed {
   /** The sub-agent that asks. */
   readonly subagent_id?: string | undefined;
 }

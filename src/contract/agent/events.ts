@@ -229,7 +229,7 @@ export const AgentEvent = z.discriminatedUnion("type", [
   agentFact("turn.ended", { reason: TurnEndReason, message: z.string().optional() }),
 ]);
 export type AgentEvent = z.infer<typeof AgentEvent>;
-export type AgentEventType = AgentEvent["type"];
+type AgentEventType = AgentEvent["type"];
 export type AgentEventOf<T extends AgentEventType> = Extract<AgentEvent, { type: T }>;
 
 /** An event without what the agent adds to every one. */

@@ -1,4 +1,4 @@
-export interface Settled {
+interface Settled {
   /** Blocks that nothing which follows can change. */
   readonly blocks: readonly string[];
   /** What may still grow. */

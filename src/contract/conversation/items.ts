@@ -79,12 +79,12 @@ export interface CallItem extends Placed {
   readonly subagent_id: string | undefined;
 }
 
-export interface SummaryItem extends Placed {
+interface SummaryItem extends Placed {
   readonly kind: "summary";
   readonly text: string;
 }
 
-export interface ErrorItem extends Placed {
+interface ErrorItem extends Placed {
   readonly kind: "error";
   readonly code: string;
   readonly text: string;
@@ -121,7 +121,7 @@ export interface QuestionItem extends Placed {
     | undefined;
 }
 
-export interface SubagentItem extends Placed {
+interface SubagentItem extends Placed {
   readonly kind: "subagent";
   readonly subagent_id: string;
 }

@@ -17,7 +17,7 @@ import { keepTail, REASONING_CHARS } from "./text.ts";
 import { putItem, weighAll } from "./thread.ts";
 
 /** Earlier messages that one request reads. */
-export const EARLIER_MESSAGES = 100;
+const EARLIER_MESSAGES = 100;
 
 /** The session as it is; apply the events from `events_tail` on. */
 export function fromSnapshot(snapshot: AgentSnapshot, empty = emptyConversation): Conversation {

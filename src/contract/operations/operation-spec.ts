@@ -20,7 +20,7 @@ export type AnswerKind = "json" | "bytes" | "stream" | "document" | "socket";
  * - `gateway`: the one that has the store
  * - `every-host`: all owners, and the gateway puts their answers together
  */
-export type Runs = "owner" | "gateway" | "every-host";
+type Runs = "owner" | "gateway" | "every-host";
 
 export interface OperationSpec {
   readonly http: string;

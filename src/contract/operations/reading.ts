@@ -29,7 +29,7 @@ export type OutputRange = z.infer<typeof OutputRange>;
 
 const WaitFor = z.enum(["exit", "output", "idle", "text", "regex", "needs_answer"]);
 
-export const WaitRequest = z
+const WaitRequest = z
   .strictObject({
     ...bySession,
     for: WaitFor,
@@ -52,10 +52,9 @@ export const WaitRequest = z
     message: "say how long it has to be idle",
     path: ["idle_ms"],
   });
-export type WaitRequest = z.infer<typeof WaitRequest>;
 
 /** The end of a wait; that nothing matched in time is a normal answer. */
-export const WaitResult = z.strictObject({
+const WaitResult = z.strictObject({
   matched: z.boolean(),
   for: WaitFor,
   /** Of the first byte that matched; for others the tail. */
@@ -67,7 +66,6 @@ export const WaitResult = z.strictObject({
   tail: Offset,
   state: SessionState,
 });
-export type WaitResult = z.infer<typeof WaitResult>;
 
 /** What happens to any session that the caller may see; the session is whole, so the newest event is enough. */
 export const SessionsEvent = z.discriminatedUnion("type", [

@@ -68,7 +68,7 @@ export interface Runtime extends AsyncDisposable {
   startup(): Promise<TeamSummary>;
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly idempotency_key?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -86,6 +86,6 @@ export interface RuntimeBackend {
   open(sessionId: string): Promise<Runtime>;
 }
 
-export type LoadRequest = Pick<AgentCreate, "model_overrides" | "prompt_files" | "working_dir"> & {
+type LoadRequest = Pick<AgentCreate, "model_overrides" | "prompt_files" | "working_dir"> & {
   readonly source: NonNullable<AgentCreate["source"]>;
 };

@@ -174,7 +174,7 @@ export class SequenceFilter {
   }
 }
 
-export interface FilterOptions {
+interface FilterOptions {
   readonly most?: number | undefined;
   readonly dropped?: StringKind | undefined;
 }

@@ -12,7 +12,7 @@ export interface HiddenCharacter {
   readonly count: number;
 }
 
-export type TextPiece = string | HiddenCharacter;
+type TextPiece = string | HiddenCharacter;
 
 /**
  * - `decision`: a command, a path, an argument. Everything hidden is shown.

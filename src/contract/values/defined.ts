@@ -1,5 +1,5 @@
 /** Fields that may be undefined become fields that may be absent. */
-export type Defined<T> = Flat<
+type Defined<T> = Flat<
   { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
     [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
   }

@@ -34,7 +34,7 @@ import type { TokenRow } from "#store/tokens.ts";
 import { createProcessOperations } from "#tools/process/process.ts";
 import { createTools } from "#tools/tools.ts";
 
-export interface GatewayDeps {
+interface GatewayDeps {
   readonly store: Store;
   readonly hosts: SessionHosts;
   readonly dataDir: string;

@@ -8,7 +8,7 @@ import { openLocalToken } from "#store/local-token.ts";
 import { openStore } from "#store/store.ts";
 import { findPageUrl } from "./gateway-record.ts";
 
-export interface LocalTicket {
+interface LocalTicket {
   readonly page_url: string;
   readonly ticket: string;
 }

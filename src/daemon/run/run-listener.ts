@@ -43,7 +43,7 @@ export interface RunListenerOptions {
  *     └ serve(id)  the record is written; its token lets in, to this session alone
  *         └ ended  the session has ended for good, was removed, or its host has gone; the record goes first
  */
-export interface RunListener extends AsyncDisposable {
+interface RunListener extends AsyncDisposable {
   readonly address: string;
   serve(sessionId: string): Promise<void>;
   /** Resolves when there is nothing left to serve. */

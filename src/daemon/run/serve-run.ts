@@ -4,7 +4,7 @@ import { faults } from "#contract/faults.ts";
 import { readLines } from "#daemon/read-lines.ts";
 import { openRunListener, type RunListenerOptions } from "./run-listener.ts";
 
-export interface ServeRunOptions extends RunListenerOptions {
+interface ServeRunOptions extends RunListenerOptions {
   /** The session, or `-`: its id is a line of stdin. */
   readonly only: string;
   readonly stdin: Readable;
@@ -17,7 +17,7 @@ export interface ServeRunOptions extends RunListenerOptions {
  * What whoever started us reads on stdout: `listening`, then, when the session is known and its record is written,
  * `serving`; or why not.
  */
-export type ServeRunLine =
+type ServeRunLine =
   | { readonly listening: string; readonly pid: number }
   | { readonly serving: string }
   | { readonly error: FaultBody };

@@ -8,7 +8,7 @@ import { type OutputLine, OutputLines } from "./execd-lines.ts";
 type Exit = Extract<ShellEvent, { readonly type: "exit" }>;
 
 /** An event as clients of the execd API parse it. */
-export interface ExecdEvent {
+interface ExecdEvent {
   readonly type: "replay" | "init" | "stdout" | "stderr" | "gap" | "execution_complete" | "error";
   readonly timestamp: number;
   readonly text?: string;
@@ -23,7 +23,7 @@ export interface ExecdEvent {
 
 export type ExecdItem = StreamItem<ExecdEvent>;
 
-export interface ExecutionOptions {
+interface ExecutionOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }

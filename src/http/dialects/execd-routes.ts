@@ -24,7 +24,7 @@ import {
 } from "./execd-sessions.ts";
 
 /** The execd API: a translation of each of its routes into operations of ours. */
-export interface ExecdRoute extends Pick<OperationSpec, "http" | "role" | "answers" | "input"> {
+interface ExecdRoute extends Pick<OperationSpec, "http" | "role" | "answers" | "input"> {
   readonly name: string;
   handle(context: ExecdContext, input: unknown): Promise<unknown>;
 }
@@ -68,7 +68,7 @@ export const execdRoutes: readonly ExecdRoute[] = [
   }),
 ];
 
-export interface ExecdDeps {
+interface ExecdDeps {
   readonly gateway: Gateway;
   readonly clock: Clock;
 }

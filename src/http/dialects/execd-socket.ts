@@ -46,7 +46,7 @@ export async function openController(
   }
 }
 
-export interface Attaching extends Handshaken {
+interface Attaching extends Handshaken {
   readonly caller: Who;
   readonly handle: SessionHandle;
   readonly shell: Shell;

@@ -8,7 +8,7 @@ import type { StreamItem } from "#contract/operations.ts";
 import type { ShellEvent } from "#contract/shell.ts";
 import type { SessionHandle, SessionHosts } from "#session/session-host.ts";
 
-export interface FollowCommand {
+interface FollowCommand {
   readonly session_id: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;

@@ -16,7 +16,7 @@ import { defined } from "#contract/values/defined.ts";
  *
  * The label is the host's to keep, so a gateway that was started anew finds it too.
  */
-export type InteractiveDeps = Pick<Gateway, "hosts" | "audit" | "where">;
+type InteractiveDeps = Pick<Gateway, "hosts" | "audit" | "where">;
 
 const BASH = ["bash", "--norc", "--noprofile"];
 
@@ -32,7 +32,7 @@ export async function findInteractive(
   return sessions[0];
 }
 
-export interface StartInteractive {
+interface StartInteractive {
   readonly shell: Shell;
   readonly pty: boolean;
 }

@@ -2,7 +2,7 @@ import { chooseEncoding } from "./accepted-encoding.ts";
 import { type PageFile, type PageFiles, readPageFiles } from "./page-files.ts";
 import { describePageHeaders } from "./page-headers.ts";
 
-export interface PageRequest {
+interface PageRequest {
   readonly path: string;
   readonly header: (name: string) => string | undefined;
 }

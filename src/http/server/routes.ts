@@ -28,7 +28,7 @@ import type { OpenVisits } from "#http/open-visits.ts";
 import type { Page } from "#http/page/page.ts";
 import { checkPathIds, fieldOf, mergeInput, parseBody, readBody } from "#http/request-input.ts";
 
-export interface RouteDeps extends DoorDeps {
+interface RouteDeps extends DoorDeps {
   readonly gateway: Gateway;
   readonly clock: Clock;
   readonly log: Logger;
@@ -56,7 +56,7 @@ interface Bindings {
   readonly onSent?: (sent: () => void) => void;
 }
 
-export type RouteEnv = { Bindings: Bindings; Variables: Variables };
+type RouteEnv = { Bindings: Bindings; Variables: Variables };
 
 const BODY_METHODS = ["POST", "PATCH", "PUT", "DELETE"];
 

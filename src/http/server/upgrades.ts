@@ -22,7 +22,7 @@ export interface SocketRoute {
   ): Promise<SocketPlan>;
 }
 
-export interface UpgradeDeps extends DoorDeps {
+interface UpgradeDeps extends DoorDeps {
   readonly log: Logger;
   readonly visits: OpenVisits;
   readonly routes: readonly SocketRoute[];
@@ -178,7 +178,7 @@ function checkHandshake({ method, headers }: IncomingMessage): void {
   throw new Fault("invalid_request", "this is no handshake for a WebSocket of version 13");
 }
 
-export interface RefusedRequest {
+interface RefusedRequest {
   readonly requestId: string;
   /** Absent when it could not be read. */
   readonly url?: string | undefined;

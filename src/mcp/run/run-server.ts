@@ -10,7 +10,7 @@ import type { Run } from "#tools/run-control.ts";
 import { createRunHandlers } from "./call-run.ts";
 import { type RunToolName, runTools } from "./run-tools.ts";
 
-export interface RunServerDeps {
+interface RunServerDeps {
   readonly run: Run;
   readonly version: string;
   readonly clock: Clock;

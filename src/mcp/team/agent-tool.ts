@@ -19,7 +19,7 @@ export interface TeamServerDeps {
   readonly log: Logger;
 }
 
-export interface SessionChoice {
+interface SessionChoice {
   /** The team as it was when it was loaded: a file that changes does not change the tools. */
   readonly teamId: string;
   readonly agent: string;

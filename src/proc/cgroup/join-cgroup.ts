@@ -1,4 +1,4 @@
-export interface Joining {
+interface Joining {
   /** The cgroup's file of processes. */
   readonly procs: string;
   readonly argv: readonly string[];

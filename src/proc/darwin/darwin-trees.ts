@@ -10,7 +10,7 @@ import { findTree, type TreeMarks } from "#proc/tree.ts";
 import { TreeEnder } from "#proc/tree-ender.ts";
 import { TreeHandle } from "#proc/tree-handle.ts";
 
-export interface DarwinTreesDeps {
+interface DarwinTreesDeps {
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }

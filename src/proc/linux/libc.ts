@@ -32,7 +32,7 @@ const NAME_BYTES = 128;
 
 type IntCall = (...args: readonly unknown[]) => number;
 
-export interface WaitResult {
+interface WaitResult {
   readonly pid: number;
   readonly status: number;
 }

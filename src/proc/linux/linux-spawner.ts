@@ -22,7 +22,7 @@ import type { PosixSpawn, SpawnRequest } from "./posix-spawn.ts";
 import type { Reaper } from "./reaper.ts";
 import { createSessionTree } from "./session-tree.ts";
 
-export interface LinuxSpawnerDeps {
+interface LinuxSpawnerDeps {
   readonly libc: Libc;
   readonly posixSpawn: PosixSpawn;
   readonly reaper: Reaper;

@@ -2,7 +2,7 @@ import { Socket } from "node:net";
 import { ReadStream } from "node:tty";
 import type { Descriptor } from "./descriptor.ts";
 
-export interface OutputDeps {
+interface OutputDeps {
   /** Owned from here on. */
   readonly source: Descriptor;
   /** Another descriptor of the same file for the event loop, which closes it on its own terms. Owned too. */
@@ -14,7 +14,7 @@ export interface OutputDeps {
   readonly kernelBytes: (fd: number) => number;
 }
 
-export interface OutputEvents {
+interface OutputEvents {
   readonly onBytes: (bytes: Buffer) => void;
   readonly onEnd: () => void;
 }

@@ -19,7 +19,7 @@ export interface SpawnRequest {
 }
 
 /** The pid, or the errno's name. */
-export type SpawnResult =
+type SpawnResult =
   | { readonly ok: true; readonly pid: number }
   | { readonly ok: false; readonly errno: string };
 export type PosixSpawn = (request: SpawnRequest) => SpawnResult;

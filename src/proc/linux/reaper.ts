@@ -3,7 +3,7 @@ import { Emitter } from "#base/emitter.ts";
 import type { ExitStatus } from "#proc/child.ts";
 import type { Libc } from "./libc.ts";
 
-export interface ReaperDeps {
+interface ReaperDeps {
   readonly libc: Pick<Libc, "reap">;
   /**
    * Also reap orphans that a subreaper adopts. Only for a process that has no children by other means: theirs

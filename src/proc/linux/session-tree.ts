@@ -7,7 +7,7 @@ import type { TreeEnder } from "#proc/tree-ender.ts";
 import { TreeHandle } from "#proc/tree-handle.ts";
 import type { Adopted } from "./adopted.ts";
 
-export interface SessionTreeDeps {
+interface SessionTreeDeps {
   readonly marks: TreeMarks;
   readonly cgroup: Cgroup | undefined;
   /** Not there in a process that does not adopt orphans. */

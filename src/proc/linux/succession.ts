@@ -13,7 +13,7 @@ import { adoptTerminal } from "./open-terminal.ts";
 import type { Reaper } from "./reaper.ts";
 import { createSessionTree } from "./session-tree.ts";
 
-export interface SuccessionDeps {
+interface SuccessionDeps {
   readonly libc: Libc;
   readonly clock: Clock;
   readonly reaper: Reaper;

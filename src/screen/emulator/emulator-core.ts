@@ -73,7 +73,7 @@ export interface CoreParams {
 }
 
 /** Two words: colours in the lower 26 bits, flags above. */
-export interface CoreAttributes {
+interface CoreAttributes {
   fg: number;
   bg: number;
 }

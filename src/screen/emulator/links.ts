@@ -1,4 +1,4 @@
-export interface Link {
+interface Link {
   /** By which programs say that several pieces of text are one link; often empty. */
   readonly id: string;
   readonly address: string;

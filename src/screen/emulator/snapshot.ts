@@ -49,7 +49,7 @@ export interface BufferSnapshot {
   readonly cells: Uint32Array;
 }
 
-export interface LineSnapshot {
+interface LineSnapshot {
   readonly length: number;
   readonly isWrapped: boolean;
   readonly combined: Readonly<Record<number, string>>;

@@ -4,7 +4,7 @@ import type { Emulator } from "./emulator.ts";
 import { type CoreLine, cellAt } from "./emulator-core.ts";
 import { printable } from "./printable.ts";
 
-export type RenderedText = Pick<ScreenText, "cursor" | "title" | "alternate" | "lines" | "modes">;
+type RenderedText = Pick<ScreenText, "cursor" | "title" | "alternate" | "lines" | "modes">;
 
 /** What stands on the screen, without the scrollback. */
 export function renderText(emulator: Emulator): RenderedText {

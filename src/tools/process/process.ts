@@ -31,7 +31,7 @@ export function createProcessTools(deps: ProcessDeps, caller: Caller): ProcessTo
   };
 }
 
-export type ProcessOperations = Pick<Operations, Extract<keyof Operations, `process.${string}`>>;
+type ProcessOperations = Pick<Operations, Extract<keyof Operations, `process.${string}`>>;
 
 /** The same over HTTP. */
 export function createProcessOperations(deps: ProcessDeps, caller: Caller): ProcessOperations {

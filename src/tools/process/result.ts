@@ -7,7 +7,7 @@ import { defined } from "#contract/values/defined.ts";
 import type { SessionHandle } from "#session/session-host.ts";
 import { type ModelView, viewForModel } from "./model-view.ts";
 
-export interface ReadRequest {
+interface ReadRequest {
   readonly clock: Clock;
   readonly since?: number | undefined;
   readonly max_bytes?: number | undefined;

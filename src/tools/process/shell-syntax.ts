@@ -10,7 +10,7 @@ const MAY_HOLD_COMMAND = /[`(]|\$\{/;
 /** Behind the name of a command, where it could only begin a function. */
 const STRAY_OPENING = /(?:[ \t]|\\\n)*\(/y;
 
-export interface ShellSyntax {
+interface ShellSyntax {
   /** Of the top level. */
   readonly statements: readonly Statement[];
   /** How many statements end in `&`, those of substitutions, functions and groups included. */

@@ -29,7 +29,7 @@ export function isBinary(bytes: Uint8Array): boolean {
   return wrong > Math.max(CUT_BYTES, sample.length * NO_TEXT_SHARE);
 }
 
-export interface Binary {
+interface Binary {
   readonly text: string;
   readonly shownBytes: number;
 }
@@ -49,7 +49,7 @@ export function describeBinary({ start, bytes }: Run, { from, to }: Span): Binar
   return { text: `${[title, ...lines].join("\n")}\n`, shownBytes: shown.length };
 }
 
-export interface Omission {
+interface Omission {
   readonly bytes: number;
   readonly lost: number;
   readonly offset: number;

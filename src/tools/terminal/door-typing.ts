@@ -5,7 +5,7 @@ import { dependsOnModes, encodeLine, type Modes, PLAIN, type Typed } from "./lin
 import { encodeTyped } from "./typed-text.ts";
 import { checkLength, type Part, typeBy } from "./typing.ts";
 
-export interface DoorTyping extends Typed {
+interface DoorTyping extends Typed {
   /** As the bytes are, without a look at what the program knows. */
   readonly isRaw?: boolean | undefined;
   /** Input that is sent twice under this id is applied once. */

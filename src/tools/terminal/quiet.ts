@@ -4,7 +4,7 @@ import { isFinal } from "#contract/ended.ts";
 import type { SessionHandle } from "#session/session-host.ts";
 
 /** One who listens to a session until his signal comes. */
-export interface Listening {
+interface Listening {
   readonly handle: SessionHandle;
   readonly clock: Clock;
   readonly signal: AbortSignal;

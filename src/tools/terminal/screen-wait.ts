@@ -11,13 +11,13 @@ import type { SessionHandle } from "#session/session-host.ts";
 import { waitForQuiet } from "./quiet.ts";
 import { lookAt, type Sight, toText } from "./terminal-view.ts";
 
-export interface ScreenWaitDeps {
+interface ScreenWaitDeps {
   readonly screens: Screens;
   readonly patterns: Patterns;
   readonly clock: Clock;
 }
 
-export interface ScreenWait {
+interface ScreenWait {
   readonly deps: ScreenWaitDeps;
   readonly handle: SessionHandle;
   readonly ending: WaitEnding;
@@ -26,7 +26,7 @@ export interface ScreenWait {
 
 export type ScreenQuestion = Pick<ToolInput<"terminal_wait">, "for" | "text" | "pattern" | "idle">;
 
-export interface Outcome {
+interface Outcome {
   readonly matched: boolean;
   readonly sight: Sight;
 }

@@ -17,12 +17,9 @@ import { wanted } from "./screen-wait.ts";
 import { encodeTyped } from "./typed-text.ts";
 import { checkLength, type Part, takeTurn, typeParts } from "./typing.ts";
 
-export type SessionTools = Pick<
-  Tools,
-  "session_list" | "session_read" | "session_send" | "session_wait"
->;
+type SessionTools = Pick<Tools, "session_list" | "session_read" | "session_send" | "session_wait">;
 
-export interface SessionToolDeps extends SessionDeps {
+interface SessionToolDeps extends SessionDeps {
   readonly hosts: SessionHosts;
   readonly screens: Screens;
   readonly patterns: Patterns;

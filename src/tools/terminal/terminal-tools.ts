@@ -22,7 +22,7 @@ import { checkSince, describeSight, lookAt } from "./terminal-view.ts";
 import { encodePaste, encodeTyped } from "./typed-text.ts";
 import { checkLength, type Part, takeTurn, typeParts } from "./typing.ts";
 
-export type TerminalTools = Pick<
+type TerminalTools = Pick<
   Tools,
   "terminal_open" | "terminal_type" | "terminal_screen" | "terminal_wait" | "terminal_close"
 >;

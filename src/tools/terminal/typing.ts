@@ -14,7 +14,7 @@ export type Part =
   | { readonly kind: "text"; readonly bytes: string }
   | { readonly kind: "key"; readonly bytes: string };
 
-export interface Typist {
+interface Typist {
   readonly handle: SessionHandle;
   readonly clock: Clock;
   readonly input: SessionOperations["session.input"];
@@ -22,7 +22,7 @@ export interface Typist {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Gap {
+interface Gap {
   /** For the program to show something. */
   readonly longestMs: number;
   /** Then for it to stop. */
@@ -80,7 +80,7 @@ export async function typeParts(typist: Typist, parts: readonly Part[]): Promise
 }
 
 /** The calls that typing needs of a session, in this process or behind a server. */
-export interface Hands {
+interface Hands {
   /** Where its output ends now. */
   tail(): number | Promise<number>;
   input(data: string, index: number): Promise<unknown>;

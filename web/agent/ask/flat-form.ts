@@ -24,13 +24,13 @@ export type FormField = {
   | { readonly kind: "switch" }
 );
 
-export interface FormOption {
+interface FormOption {
   readonly value: string;
   readonly label: string;
 }
 
 /** As they are typed: a switch is "true" or "". */
-export type FormValues = Readonly<Record<string, string>>;
+type FormValues = Readonly<Record<string, string>>;
 
 const FIELDS_MOST = 50;
 const OPTIONS_MOST = 200;

@@ -68,7 +68,7 @@ function commonLengths(old: readonly string[], made: readonly string[]): Uint32A
   return lengths;
 }
 
-export interface FileChange {
+interface FileChange {
   readonly path: string;
   readonly lines: readonly DiffLine[];
 }

@@ -6,7 +6,7 @@ const LINE_CHARS = 1000;
 const LINE_HEAD_CHARS = 500;
 const LINE_TAIL_CHARS = 300;
 
-export interface FoldedLine {
+interface FoldedLine {
   readonly head: string;
   readonly hiddenChars: number;
   readonly tail: string;
@@ -20,7 +20,7 @@ export function foldLine(text: string): FoldedLine | undefined {
   return { head: text.slice(0, from), hiddenChars: to - from, tail: text.slice(to) };
 }
 
-export interface FoldedLines<T> {
+interface FoldedLines<T> {
   readonly head: readonly T[];
   readonly hiddenLines: number;
   readonly hiddenChars: number;

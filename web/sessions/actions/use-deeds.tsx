@@ -14,7 +14,7 @@ type Question =
   | { readonly kind: "rename"; readonly session: Session }
   | { readonly kind: "close" | "remove"; readonly sessions: readonly Session[] };
 
-export interface Deeds {
+interface Deeds {
   readonly perform: (session: Session, deed: SessionDeed) => void;
   /** Asks first. */
   readonly end: (kind: "close" | "remove", sessions: readonly Session[]) => void;

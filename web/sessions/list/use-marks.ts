@@ -36,11 +36,7 @@ export function useSelected(sessions: ReadonlyMap<string, Session>) {
   return { selected, toggle, clear };
 }
 
-export function mark(
-  before: ReadonlySet<string>,
-  id: string,
-  isMarked: boolean,
-): ReadonlySet<string> {
+function mark(before: ReadonlySet<string>, id: string, isMarked: boolean): ReadonlySet<string> {
   const others = [...before].filter((other) => other !== id);
   return new Set(isMarked ? [...others, id].slice(-MARKS_MOST) : others);
 }

@@ -1,5 +1,5 @@
 /** What the server found for something typed. */
-export interface Found {
+interface Found {
   readonly path: string;
   readonly names: readonly string[];
 }

@@ -49,7 +49,7 @@ function withoutName(sentence: string, named: string): string {
   return sentence.startsWith(`${named}: `) ? sentence.slice(named.length + 2) : sentence;
 }
 
-export interface TeamProblem {
+interface TeamProblem {
   readonly place: string;
   readonly message: string;
 }

@@ -20,13 +20,13 @@ interface Place {
   readonly workDir: string;
 }
 
-export interface ShellForm extends Place {
+interface ShellForm extends Place {
   /** A task brings its own directory. */
   readonly taskId: string | undefined;
   readonly title: string;
 }
 
-export interface CommandForm extends Place {
+interface CommandForm extends Place {
   readonly command: string;
   readonly isTerminal: boolean;
   readonly title: string;

@@ -6,7 +6,7 @@ import { sayFault } from "#web/live/page-client.ts";
 import { placeFault } from "./fault-place.ts";
 import type { Checked, Problems } from "./start-input.ts";
 
-export interface Starting<T> {
+interface Starting<T> {
   readonly check: () => Checked<T>;
   /** Gives the id of what was started. */
   readonly start: (app: App, input: T) => Promise<string>;
@@ -14,7 +14,7 @@ export interface Starting<T> {
   readonly fields: readonly string[];
 }
 
-export interface Started {
+interface Started {
   readonly problems: Problems;
   readonly error: unknown;
   readonly isBusy: boolean;

@@ -3,7 +3,7 @@ import { SequenceFilter } from "#contract/terminal/sequence-filter.ts";
 /** Handed to the emulator and not parsed: more than it parses in a moment, less than anybody notices. */
 const OUTSTANDING_BYTES = 512 * 1024;
 
-export interface Emulated {
+interface Emulated {
   /** Calls back when it is parsed, in order. */
   write(data: Uint8Array, done: () => void): void;
 }

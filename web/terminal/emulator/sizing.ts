@@ -7,13 +7,13 @@ export interface Size {
 }
 
 /** In pixels. */
-export interface Extent {
+interface Extent {
   readonly width: number;
   readonly height: number;
 }
 
 /** Smaller letters cannot be read: then it scrolls instead. */
-export const FONT_LEAST = 7;
+const FONT_LEAST = 7;
 export const FONT_MOST = 32;
 const COLS_LEAST = 2;
 const ROWS_LEAST = 1;

@@ -12,14 +12,14 @@ import { createTerminalDocument, openStyled, styleRows } from "./xterm-document.
 import "@xterm/xterm/css/xterm.css";
 
 /** Lines above the screen; the server's own screen keeps fewer. */
-export const SCROLLBACK_LINES = 5000;
+const SCROLLBACK_LINES = 5000;
 const SEARCH_MARKS_MOST = 1000;
 /** Of the letters: below them an underscore would be cut. */
 const LINE_HEIGHT = 1.1;
 /** For the scroll bar. */
 const GUTTER_PX = 14;
 
-export interface TerminalScreenOptions {
+interface TerminalScreenOptions {
   readonly element: HTMLElement;
   readonly size: Size;
   readonly fontSize: number;
