@@ -1,8 +1,11 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { openTestShells } from "#test/harness/shells.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
+
+const leaseShells = leaseForFile(openTestShells);
 
 /** What a run prints and answers; what is absent is empty, 0, and saved. */
 interface Step {
@@ -281,7 +284,7 @@ const endings: Cases = {
 test.each(Object.entries({ values, functions, options, places, endings }))(
   "%s are kept, or not, as documented",
   async (_theme, cases) => {
-    await using shells = await openTestShells();
+    await using shells = await leaseShells();
     const go = async ([name, steps]: [string, readonly Step[]]) => {
       const shell = await shells.create();
       for (const step of steps) {
@@ -304,7 +307,7 @@ test.each(Object.entries({ values, functions, options, places, endings }))(
 );
 
 test("a directory that is gone leaves the shell usable, and the run says where it starts", async () => {
-  await using shells = await openTestShells();
+  await using shells = await leaseShells();
   using temp = openTempDir();
   const dir = join(temp.path, "a", "b");
   mkdirSync(dir, { recursive: true });

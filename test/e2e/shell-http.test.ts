@@ -3,9 +3,12 @@ import type { Session } from "#contract/session.ts";
 import { type Shell, ShellEvent } from "#contract/shell.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { type Door, describeRequest, openTestGateway } from "#test/harness/gateway.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 
 /** Runs of a shell as a client of the HTTP API sees them. */
+
+const leaseGateway = leaseForFile(() => openTestGateway());
 
 type Exit = Extract<ShellEvent, { readonly type: "exit" }>;
 
@@ -52,7 +55,7 @@ async function openShell(door: Door, work_dir = "/") {
 }
 
 test("the directory, variables exported or not, functions and any value are there in the next run", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   using dir = openTempDir();
   const shell = await openShell(gateway);
   const first = await shell.run(
@@ -118,7 +121,7 @@ const endings: Record<string, Ending> = {
 test.each(Object.entries(endings))(
   "%s gives its code, and the next run is not wedged",
   async (_name, { command, code, out = "", err = /^$/ }) => {
-    await using gateway = await openTestGateway();
+    await using gateway = await leaseGateway();
     const shell = await openShell(gateway);
     await shell.run("kept=before");
     const ran = await shell.run(command);
@@ -129,7 +132,7 @@ test.each(Object.entries(endings))(
 );
 
 test("while one runs another is refused with 409, and nothing of it is mixed in", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   const shell = await openShell(gateway);
   const response = await post(gateway, shell.shell_id, "echo one; read -r line; x=$line; echo $x");
   const others = await Promise.all(
@@ -148,7 +151,7 @@ test("while one runs another is refused with 409, and nothing of it is mixed in"
 });
 
 test("of many that come at once those that run do so whole and one after the other", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   const { shell_id, run } = await openShell(gateway);
   await run("n=0");
   const command = "echo begin; n=$((n + 1)); echo end";
@@ -164,11 +167,13 @@ test("of many that come at once those that run do so whole and one after the oth
   expect(await run("echo $n")).toMatchObject({ out: `${accepted.length}\n` });
 });
 
-test("a run ends with its command: no tail is waited for, nor what it left in the background", async () => {
-  await using gateway = await openTestGateway();
+test("a run ends with its command: no tail is waited for, nor what it left in the background", {
+  timeout: 30_000,
+}, async () => {
+  await using gateway = await leaseGateway();
   const shell = await openShell(gateway);
   // With a second behind each they would not fit into the time of a test.
-  for (let at = 0; at < 80; at += 1)
+  for (let at = 0; at < 40; at += 1)
     expect(await shell.run(`echo ${at}`)).toMatchObject({ out: `${at}\n` });
   const ran = await shell.run("(read -r _ < /dev/fd/9; echo late) 9< <(sleep 0.3) & echo hi");
   expect(ran).toMatchObject({ out: "hi\n", exit: { exit_code: 0 } });

@@ -18,9 +18,11 @@ import { createTestCaller } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost } from "#test/harness/host.ts";
 import { hostsWith } from "#test/harness/hosts-with.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { findProcesses } from "#test/harness/processes.ts";
 import { collect, openShellDeps, openTestShells, type TestShells } from "#test/harness/shells.ts";
 
+const leaseShells = leaseForFile(openTestShells);
 const starter = fileURLToPath(new URL("../harness/shell-starter.ts", import.meta.url));
 
 /** Starts a command and waits until it has printed its first byte. */
@@ -53,7 +55,7 @@ function starterProcess(shells: TestShells, shellId: string, command: string) {
 }
 
 test("a run says its session, what it prints with offsets, then its end", async () => {
-  await using shells = await openTestShells();
+  await using shells = await leaseShells();
   const shell = await shells.create({ work_dir: "/usr" });
   const { items, session_id } = await shells.run(shell, "printf 'ä€'; exit 3");
   expect(items).toEqual([
@@ -80,7 +82,7 @@ test("a run says its session, what it prints with offsets, then its end", async 
 });
 
 test("a timeout ends the whole tree and leaves the state as it was", async () => {
-  await using shells = await openTestShells();
+  await using shells = await leaseShells();
   const shell = await shells.create();
   await shells.run(shell, "x=1");
   const deaf = "x=2; trap '' HUP; sleep 4321.5 & sleep 4321.5 & wait; sleep 4321.5";
@@ -93,7 +95,7 @@ test("a timeout ends the whole tree and leaves the state as it was", async () =>
 });
 
 test("an interrupt ends the run, and what it did so far is kept", async () => {
-  await using shells = await openTestShells();
+  await using shells = await leaseShells();
   const shell = await shells.create();
   const run = await startAndSee(shells, shell, "x=2; sh -c 'echo go; exec sleep 1000'; echo never");
   const { session_id } = run;
@@ -105,7 +107,7 @@ test("an interrupt ends the run, and what it did so far is kept", async () => {
 });
 
 test("input reaches the run by its own session", async () => {
-  await using shells = await openTestShells();
+  await using shells = await leaseShells();
   const shell = await shells.create();
   const run = await startAndSee(shells, shell, "echo go; read -r line; echo got $line; cat");
   const data_b64 = Buffer.from("one\ntwo\n").toString("base64");
@@ -119,7 +121,7 @@ test("input reaches the run by its own session", async () => {
 });
 
 test("a run can be followed again from any offset, also after its end", async () => {
-  await using shells = await openTestShells();
+  await using shells = await leaseShells();
   const shell = await shells.create();
   const run = await startAndSee(
     shells,
@@ -138,7 +140,7 @@ test("a run can be followed again from any offset, also after its end", async ()
 });
 
 test("who stops listening does not end the run", async () => {
-  await using shells = await openTestShells();
+  await using shells = await leaseShells();
   const shell_id = await shells.create();
   const stop = new AbortController();
   const stream = await shells.operations["shell.run"](
@@ -158,7 +160,7 @@ test("who stops listening does not end the run", async () => {
 });
 
 test("one run at a time, whoever asks", async () => {
-  await using shells = await openTestShells();
+  await using shells = await leaseShells();
   const shell_id = await shells.create();
   const run = await startAndSee(shells, shell_id, "echo go; read -r");
   const dir = locateDataDir(shells.host.dataDir);
@@ -187,7 +189,7 @@ test("one run at a time, whoever asks", async () => {
 });
 
 test("a start that takes its time is not taken for a dead one by its own process", async () => {
-  await using shells = await openTestShells();
+  await using shells = await leaseShells();
   const shell_id = await shells.create();
   const gate = Promise.withResolvers<void>();
   const hosts = hostsWith(shells.deps.hosts, { connect: () => gate.promise });
@@ -201,7 +203,7 @@ test("a start that takes its time is not taken for a dead one by its own process
 });
 
 test("a run outlives the process that started it, killed by -9", async () => {
-  await using shells = await openTestShells();
+  await using shells = await leaseShells();
   const shell_id = await shells.create();
   await using gateway = starterProcess(shells, shell_id, "x=9; cd /usr; read -r");
   const session_id = await gateway.line;
@@ -214,15 +216,15 @@ test("a run outlives the process that started it, killed by -9", async () => {
   await expect(shells.run(shell_id, "echo no")).rejects.toMatchObject({ code: "busy" });
   await shells.host.client.call("session.input", { session_id, eof: true });
   const shell = await waitFor("the run is over", async () => {
-    const found = await shells.operations["shell.list"]({});
-    return found.shells.find(({ running_session_id }) => running_session_id === null);
+    const found = (await shells.operations["shell.list"]({})).shells;
+    return found.find((each) => each.shell_id === shell_id && each.running_session_id === null);
   });
   expect(shell.work_dir).toBe("/usr");
   expect(await shells.run(shell_id, "echo $x; pwd")).toMatchObject({ stdout: "9\n/usr\n" });
 });
 
 test("a claim whose starter died before its session was made is taken over, and the dead one can start nothing", async () => {
-  await using shells = await openTestShells();
+  await using shells = await leaseShells();
   const shell_id = await shells.create();
   const dead = "run_0000000000000000";
   expect(shells.deps.store.swapRunning(shell_id, null, dead)).toBe(true);
@@ -237,7 +239,7 @@ test("a claim whose starter died before its session was made is taken over, and 
 });
 
 test("a starter whose claim is gone when its session is made ends that session", async () => {
-  await using shells = await openTestShells();
+  await using shells = await leaseShells();
   const { deps, host } = shells;
   const losses = {
     busy: (id: string, claim: string) => deps.store.swapRunning(id, claim, "run_0000000000000001"),
@@ -261,7 +263,7 @@ test("a starter whose claim is gone when its session is made ends that session",
 });
 
 test("random numbers differ although the state is the same", async () => {
-  await using shells = await openTestShells();
+  await using shells = await leaseShells();
   const shell_id = await shells.create();
   await shells.run(shell_id, "RANDOM=1");
   const roll = "echo $RANDOM$RANDOM$RANDOM; kill -9 $$";
@@ -271,7 +273,7 @@ test("random numbers differ although the state is the same", async () => {
 });
 
 test("closing a shell ends its run and removes its folder", async () => {
-  await using shells = await openTestShells();
+  await using shells = await leaseShells();
   const shell_id = await shells.create();
   const folder = join(shells.deps.folder, shell_id);
   expect(statSync(folder).mode & 0o777).toBe(0o700);
@@ -293,7 +295,7 @@ test("closing a shell ends its run and removes its folder", async () => {
 });
 
 test("a shell of another workspace is one that does not exist", async () => {
-  await using shells = await openTestShells();
+  await using shells = await leaseShells();
   const shell_id = await shells.create();
   const foreign = shells.as({ workspaces: [] });
   expect(await foreign["shell.list"]({})).toEqual({ shells: [], cursor: null });
@@ -307,17 +309,19 @@ test("a shell of another workspace is one that does not exist", async () => {
 });
 
 test("a shell that cannot be made leaves nothing", async () => {
-  await using shells = await openTestShells();
+  await using shells = await leaseShells();
+  const { folder } = shells.deps;
+  const listed = () => shells.operations["shell.list"]({});
+  const before = [existsSync(folder) ? readdirSync(folder) : [], await listed()];
   const made = shells.create({ work_dir: "/nonexistent" });
   await expect(made).rejects.toMatchObject({ code: "spawn_failed" });
   const named = shells.create({ env: { REINS_SESSION_ID: "x" } });
   await expect(named).rejects.toMatchObject({ code: "invalid_request", details: { field: "env" } });
-  expect(existsSync(shells.deps.folder)).toBe(false);
-  expect(await shells.operations["shell.list"]({})).toEqual({ shells: [], cursor: null });
+  expect([existsSync(folder) ? readdirSync(folder) : [], await listed()]).toEqual(before);
 });
 
 test("without bash a run is spawn_failed, and the shell is free again", async () => {
-  await using shells = await openTestShells();
+  await using shells = await leaseShells();
   const shell_id = await shells.create({ env: { PATH: "/nonexistent" } });
   const before = readdirSync(join(shells.deps.folder, shell_id)).length;
   for (const command of ["echo 1", "echo 2"])
@@ -327,7 +331,7 @@ test("without bash a run is spawn_failed, and the shell is free again", async ()
 });
 
 test("a state that is too large is not saved, and the run says so", async () => {
-  await using shells = await openTestShells();
+  await using shells = await leaseShells();
   const shell_id = await shells.create();
   await shells.run(shell_id, "x=1");
   const big = `x=2; printf -v big '%*s' ${limits.shell_state_bytes} ''`;
@@ -340,7 +344,7 @@ test("a state that is too large is not saved, and the run says so", async () => 
 });
 
 test("the environment of a shell is the caller's and the request's, and a command may be long", async () => {
-  await using shells = await openTestShells();
+  await using shells = await leaseShells();
   const shell_id = await shells.create({
     env: { A: "it's\n$x", "odd.name": "o", BASH_ENV: "/no" },
   });
