@@ -392,7 +392,7 @@ describe.each(most)("a runtime: %s", (name) => {
 
   test("a fork can show its model the images of before", async () => {
     await using runtime = await create();
-    // Too large for a line of the log, so it lies in a file beside it.
+    // Too large for a line of the log, so it is stored in a file beside it.
     const data_b64 = Buffer.alloc(90_000, "image").toString("base64");
     const image = { type: "image" as const, media_type: "image/png", data_b64 };
     await collect(runtime.run([{ content: [image] }]));
