@@ -6,6 +6,7 @@ import { openRemoteBackend } from "#client/runtime.ts";
 import type { Runtime } from "#contract/runtime/runtime.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestGateway, type TestGateway } from "#test/harness/gateway.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import {
   collect,
   eventsOf,
@@ -39,9 +40,7 @@ const TEAM = scripted(STEPS, {
   toolsets: [{ type: "filesystem" }, { type: "user_prompt" }, { type: "shell" }],
 });
 
-async function openParking(): Promise<TestGateway> {
-  return await openTestGateway({ flags: { agent_idle_ms: 50 } });
-}
+const leaseParking = leaseForFile(() => openTestGateway({ flags: { agent_idle_ms: 50 } }));
 
 async function createIn(gateway: TestGateway): Promise<Runtime> {
   const { url, token } = gateway;
@@ -57,7 +56,7 @@ async function untilParked(gateway: TestGateway, session_id: string): Promise<vo
 }
 
 test("an idle agent is parked, can be read, and comes back with the next message", async () => {
-  await using gateway = await openParking();
+  await using gateway = await leaseParking();
   const runtime = await createIn(gateway);
   await runToEnd(runtime, "One.");
   await untilParked(gateway, runtime.session_id);
@@ -71,7 +70,7 @@ test("an idle agent is parked, can be read, and comes back with the next message
 });
 
 test("an agent that waits for an approval is parked, and the answer brings it back to that call", async () => {
-  await using gateway = await openParking();
+  await using gateway = await leaseParking();
   const runtime = await createIn(gateway);
   const { session_id } = runtime;
   await runtime.send(say("The file, please."));
@@ -94,7 +93,7 @@ test("an agent that waits for an approval is parked, and the answer brings it ba
 });
 
 test("a question is parked and answered in the same way", async () => {
-  await using gateway = await openParking();
+  await using gateway = await leaseParking();
   const runtime = await createIn(gateway);
   await runtime.send(say("Ask me for a colour."));
   const { elicitation_id } = await nextEvent(runtime, "elicitation.requested");
@@ -110,7 +109,7 @@ test("a question is parked and answered in the same way", async () => {
 });
 
 test("an interrupt of a parked turn ends it", async () => {
-  await using gateway = await openParking();
+  await using gateway = await leaseParking();
   const runtime = await createIn(gateway);
   await runtime.send(say("The file, please."));
   await nextEvent(runtime, "approval.requested");
@@ -122,7 +121,7 @@ test("an interrupt of a parked turn ends it", async () => {
 });
 
 test("a session that was closed on purpose does not come back", async () => {
-  await using gateway = await openParking();
+  await using gateway = await leaseParking();
   const runtime = await createIn(gateway);
   const { session_id } = runtime;
   await runToEnd(runtime, "One.");
@@ -133,9 +132,7 @@ test("a session that was closed on purpose does not come back", async () => {
 });
 
 test("a team file that changes does not change a session that runs", async () => {
-  await using gateway = await openTestGateway({
-    flags: { agent_idle_ms: 50 },
-  });
+  await using gateway = await leaseParking();
   const folder = gateway.host.dataDir;
   const path = join(folder, "teams");
   mkdirSync(path, { recursive: true });

@@ -35,22 +35,6 @@ test("for programs it is one object", async () => {
     expect(Object.keys(check)).toEqual(["name", "status", "sentence", "advice"]);
 });
 
-test("what is wrong exits with 1, says what to do and is left as it is", async () => {
-  await using reins = await openReins();
-  await reins.run(["ps", "-a"]);
-  await reins.run(["host", "stop"]);
-  chmodSync(reins.home, 0o755);
-  writeFileSync(join(reins.home, "token"), "x", { mode: 0o644 });
-  const result = await reins.run(["doctor"]);
-  expect(result).toMatchObject({ code: 1, stderr: "2 checks failed.\n" });
-  expect(result.stdout).toContain(`→ chmod 700 ${reins.home}\n`);
-  expect(result.stdout).toMatch(/^FAILED {2}token /m);
-  expect(result.stdout).toMatch(/^info {4}host +No host runs; none is started/m);
-  expect(statSync(reins.home).mode & 0o777).toBe(0o755);
-  expect(existsSync(join(reins.home, "host.sock"))).toBe(false);
-  chmodSync(reins.home, 0o700);
-});
-
 test("a host that was stopped is found out", async () => {
   await using reins = await lease();
   await reins.run(["ps", "-a"]);
@@ -83,7 +67,7 @@ test("a host that is stopped behind its hello fails the request that waits, and 
 });
 
 test("a limit of open files that is too low is found out", async () => {
-  await using reins = await openReins();
+  await using reins = await lease();
   const command = "ulimit -n 300; exec reins doctor --json";
   const result = await runProgram(["sh", "-c", command], { env: reins.env, cwd: reins.path });
   expect(result.code).toBe(1);
@@ -96,6 +80,22 @@ test("a limit of open files that is too low is found out", async () => {
 test("words that mean nothing are refused", async () => {
   await using reins = await lease();
   expect(await reins.run(["doctor", "who"])).toMatchObject({ code: 2, stdout: "" });
+});
+
+test("what is wrong exits with 1, says what to do and is left as it is", async () => {
+  await using reins = await lease();
+  await reins.run(["ps", "-a"]);
+  await reins.run(["host", "stop"]);
+  chmodSync(reins.home, 0o755);
+  writeFileSync(join(reins.home, "token"), "x", { mode: 0o644 });
+  const result = await reins.run(["doctor"]);
+  expect(result).toMatchObject({ code: 1, stderr: "2 checks failed.\n" });
+  expect(result.stdout).toContain(`→ chmod 700 ${reins.home}\n`);
+  expect(result.stdout).toMatch(/^FAILED {2}token /m);
+  expect(result.stdout).toMatch(/^info {4}host +No host runs; none is started/m);
+  expect(statSync(reins.home).mode & 0o777).toBe(0o755);
+  expect(existsSync(join(reins.home, "host.sock"))).toBe(false);
+  chmodSync(reins.home, 0o700);
 });
 
 function readReport({ stdout }: RunResult): { ok: boolean; checks: readonly Finding[] } {

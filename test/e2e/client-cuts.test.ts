@@ -11,10 +11,12 @@ import { openGatewayDaemon } from "#daemon/gateway.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestGateway, type TestGateway } from "#test/harness/gateway.ts";
 import { openTestHost } from "#test/harness/host.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { binPath } from "#test/harness/packaged.ts";
 import { openRandom } from "#test/harness/random.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 
+const leaseGateway = leaseForFile(() => openTestGateway());
 const LINES = 600_000;
 /** Far from regular, and the same in every run. */
 const SEED = 20_261_115;
@@ -63,7 +65,7 @@ test("what is written through cuts is applied once and in order", async () => {
 
 test("the same id is written once, whoever writes it again", async () => {
   using dir = openTempDir();
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   const file = join(dir.path, "typed");
   const client = direct(gateway);
   const { session_id } = await client.call("session.create", {
@@ -134,7 +136,7 @@ test("an attachment and a stream of events go on when the gateway is restarted",
 });
 
 test("a reader that falls behind costs the connection and misses nothing", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   const client = direct(gateway);
   const { session_id } = await client.call("session.create", {
     kind: "command",

@@ -7,7 +7,6 @@ import type { Runtime, RuntimeBackend } from "#contract/runtime/runtime.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestGateway, type TestGateway } from "#test/harness/gateway.ts";
 import { openGatewayProcess } from "#test/harness/gateway-process.ts";
-import { openTestHost } from "#test/harness/host.ts";
 import { findProcesses, isAlive } from "#test/harness/processes.ts";
 import {
   collect,
@@ -66,6 +65,13 @@ afterAll(async () => {
 const create = (more: object = {}): Promise<Runtime> =>
   backend.create({ source: inline(YAML), working_dir: gateway.host.dataDir, ...more });
 
+/** One session for the tests that claim nothing about a new one: a worker costs more than most of them. */
+let kept: Promise<Runtime> | undefined;
+function keep(): Promise<Runtime> {
+  kept ??= create();
+  return kept;
+}
+
 /** Kills the worker and waits until the host has seen it. */
 async function kill({ session_id }: Runtime): Promise<void> {
   // The host made the id.
@@ -122,9 +128,10 @@ describe("a killed worker", () => {
   });
 
   test("during an approval: the old approval is void, and the call asks again", async () => {
-    await using runtime = await create();
+    const runtime = await keep();
+    const { events_tail: tail } = await runtime.snapshot();
     await runtime.send(say("write"));
-    const { approval_id } = await nextEvent(runtime, "approval.requested");
+    const { approval_id } = await nextEvent(runtime, "approval.requested", tail);
     await kill(runtime);
     expect((await runtime.snapshot()).approvals).toEqual([]);
     await expect(runtime.resume({ approval_id, decision: "approve" })).rejects.toMatchObject({
@@ -141,13 +148,15 @@ describe("a killed worker", () => {
   });
 
   test("in an answer: the text so far stays, marked as cut off", async () => {
-    await using runtime = await create();
+    const runtime = await keep();
+    const { total } = await runtime.transcript();
+    const { events_tail } = await runtime.snapshot();
     await runtime.send(say("speak"));
-    await nextEvent(runtime, "message.delta");
+    await nextEvent(runtime, "message.delta", events_tail);
     await kill(runtime);
     expect((await runToEnd(runtime, "Hello?")).at(-1)).toMatchObject({ reason: "done" });
     const { messages } = await runtime.transcript();
-    expect(messages[1]).toMatchObject({ text: "Once ", interrupted: true });
+    expect(messages[total + 1]).toMatchObject({ text: "Once ", interrupted: true });
     await expectWhole(runtime);
   });
 
@@ -211,7 +220,7 @@ describe("a killed worker", () => {
   });
 
   test("keeps its current agent", async () => {
-    await using runtime = await create();
+    const runtime = await keep();
     await runtime.setCurrentAgent("other");
     await kill(runtime);
     const events = await runToEnd(runtime, "Still there?");
@@ -262,8 +271,7 @@ describe("forks and lists", () => {
 
 test("an unreachable server is reported with its cause, and the current agent stays", async () => {
   using temp = openTempDir();
-  const dataDir = join(temp.path, "home");
-  await using _host = await openTestHost({ dataDir });
+  const { dataDir } = gateway.host;
   const first = await openGatewayProcess({ dataDir });
   const { port, door } = first;
   const token = readFileSync(join(dataDir, "token"), "utf8").trim();

@@ -66,8 +66,10 @@ const names: readonly Name[] = ["embedded", "local", "remote"];
 /** A server speaks to the host as a local backend does. */
 const most = rows({ few: names.filter((name) => name !== "local"), full: names });
 
-/** One for all tests: each has a session of its own. */
+/** One for all tests. */
 const opened = new Map<Name, Promise<RuntimePlace>>();
+/** One session of a place, for the tests that claim nothing about a new one: a worker costs more than most of them. */
+const kept = new Map<Name, Promise<Runtime>>();
 afterAll(async () => {
   for (const place of opened.values()) await (await place)[Symbol.asyncDispose]();
 });
@@ -78,6 +80,14 @@ function placeOf(name: Name): Promise<RuntimePlace> {
   return place;
 }
 
+function keptOf(name: Name, create: () => Promise<Runtime>): Promise<Runtime> {
+  const runtime = kept.get(name) ?? create();
+  kept.set(name, runtime);
+  return runtime;
+}
+
+const tailOf = async (runtime: Runtime) => (await runtime.snapshot()).events_tail;
+
 describe.each(names)("a runtime: %s", (name) => {
   let place: RuntimePlace;
   beforeAll(async () => {
@@ -87,7 +97,7 @@ describe.each(names)("a runtime: %s", (name) => {
     place.backend.create({ source: inline(TEAM), working_dir: place.workDir });
 
   test("a turn streams from its start to its one end, and the pieces make the whole", async () => {
-    await using runtime = await create();
+    const runtime = await keptOf(name, create);
     const events = await runToEnd(runtime, "Speak slowly.");
     const types = typesOf(events);
     expect(types.at(-1)).toBe("turn.ended");
@@ -127,23 +137,25 @@ describe.each(names)("a runtime: %s", (name) => {
   });
 
   test("a second run is busy and records nothing; an interrupt really stops the first", async () => {
-    await using runtime = await create();
+    const runtime = await keptOf(name, create);
+    const countAsked = async () =>
+      (await runtime.transcript()).messages.filter(({ role }) => role === "user").length;
+    const [before, tail] = [await countAsked(), await tailOf(runtime)];
     const running = runToEnd(runtime, "Think for ever.");
-    await nextEvent(runtime, "message.user");
+    await nextEvent(runtime, "message.user", tail);
     await expect(runToEnd(runtime, "Me too.")).rejects.toMatchObject({ code: "busy" });
     await expect(runtime.send(say("Me three."))).rejects.toMatchObject({ code: "busy" });
     expect(await runtime.interrupt()).toBe(true);
     expect((await running).at(-1)).toMatchObject({ type: "turn.ended", reason: "interrupted" });
-    const { messages } = await runtime.transcript();
-    expect(messages.filter(({ role }) => role === "user")).toHaveLength(1);
+    expect(await countAsked()).toBe(before + 1);
     expect((await runtime.snapshot()).activity).toBe("idle");
   });
 
   test("a snapshot and the events behind it lose nothing and repeat nothing", async () => {
-    await using runtime = await create();
+    const runtime = await keptOf(name, create);
     await runToEnd(runtime, "One.");
     const { events_tail, transcript } = await runtime.snapshot();
-    expect(transcript.map(({ role }) => role)).toEqual(["user", "assistant"]);
+    expect(transcript.map(({ role }) => role).slice(-2)).toEqual(["user", "assistant"]);
     const second = await runToEnd(runtime, "Two.");
     const behind = await collect(runtime.events({ since: events_tail, follow: false }));
     const ofTurn = (events: readonly AnyEvent[]) =>
@@ -169,7 +181,7 @@ describe.each(most)("a runtime: %s", (name) => {
 
   describe("the basics", () => {
     test("the current agent has a name, and its card has the same name", async () => {
-      await using runtime = await create();
+      const runtime = await keptOf(name, create);
       expect(await runtime.currentAgent()).toMatchObject({
         name: "root",
         description: "Leads.",
@@ -179,7 +191,7 @@ describe.each(most)("a runtime: %s", (name) => {
     });
 
     test("an agent of the team can become the current one; an unknown agent is refused", async () => {
-      await using runtime = await create();
+      const runtime = await keptOf(name, create);
       await expect(runtime.setCurrentAgent("nobody")).rejects.toMatchObject({
         code: "invalid_request",
       });
@@ -188,10 +200,11 @@ describe.each(most)("a runtime: %s", (name) => {
       expect((await runtime.currentAgent()).name).toBe("other");
       const events = await runToEnd(runtime, "Repeat after me.");
       expect(eventsOf(events, "message.end")[0]).toMatchObject({ agent: "other" });
+      await runtime.setCurrentAgent("root");
     });
 
     test("tools are listed with their schemas, toolsets with their state", async () => {
-      await using runtime = await create();
+      const runtime = await keptOf(name, create);
       const tools = await runtime.tools();
       expect(tools.map(({ name }) => name)).toEqual(
         expect.arrayContaining(["read_file", "write_file", "todo_write", "user_prompt", "handoff"]),
@@ -209,7 +222,7 @@ describe.each(most)("a runtime: %s", (name) => {
     });
 
     test("an unknown toolset, prompt or model is a fault", async () => {
-      await using runtime = await create();
+      const runtime = await keptOf(name, create);
       await expect(runtime.restartToolset("nothing")).rejects.toMatchObject({
         code: "invalid_request",
       });
@@ -220,14 +233,15 @@ describe.each(most)("a runtime: %s", (name) => {
     });
 
     test("steering needs a turn, and a follow-up starts one", async () => {
-      await using runtime = await create();
+      const runtime = await keptOf(name, create);
       await expect(runtime.steer({ messages: say("Left.") })).rejects.toMatchObject({
         code: "nothing_running",
       });
+      const tail = await tailOf(runtime);
       expect(await runtime.followUp({ messages: say("Hello?") })).toMatchObject({
         status: "started",
       });
-      expect(await nextEvent(runtime, "turn.ended")).toMatchObject({ reason: "done" });
+      expect(await nextEvent(runtime, "turn.ended", tail)).toMatchObject({ reason: "done" });
       expect(await runtime.queue()).toMatchObject({
         steer: { depth: 0, capacity: 5 },
         followup: { depth: 0, capacity: 20 },
@@ -235,7 +249,7 @@ describe.each(most)("a runtime: %s", (name) => {
     });
 
     test("an answer without a pending question is refused at once", async () => {
-      await using runtime = await create();
+      const runtime = await keptOf(name, create);
       const none = { code: "nothing_pending" };
       await expect(
         runtime.resume({ approval_id: "apr_none", decision: "approve" }),
@@ -247,16 +261,18 @@ describe.each(most)("a runtime: %s", (name) => {
     });
 
     test("closing it again has no effect", async () => {
-      const runtime = await create();
+      const { session_id } = await keptOf(name, create);
+      const runtime = await place.backend.open(session_id);
       await runtime[Symbol.asyncDispose]();
       await runtime[Symbol.asyncDispose]();
     });
   });
 
   test("a rejection with its reason reaches the model; a blank one is none", async () => {
-    await using runtime = await create();
+    const runtime = await keptOf(name, create);
+    const tail = await tailOf(runtime);
     const running = runToEnd(runtime, "write");
-    const { approval_id } = await nextEvent(runtime, "approval.requested");
+    const { approval_id } = await nextEvent(runtime, "approval.requested", tail);
     await runtime.resume({ approval_id, decision: "reject", reason: " not now " });
     expect(eventsOf(await running, "tool.result")[0]).toMatchObject({
       is_error: true,
@@ -270,9 +286,10 @@ describe.each(most)("a runtime: %s", (name) => {
   });
 
   test("a question is answered by its id", async () => {
-    await using runtime = await create();
+    const runtime = await keptOf(name, create);
+    const tail = await tailOf(runtime);
     const running = runToEnd(runtime, "ask me");
-    const { elicitation_id, message } = await nextEvent(runtime, "elicitation.requested");
+    const { elicitation_id, message } = await nextEvent(runtime, "elicitation.requested", tail);
     expect(message).toBe("Which colour?");
     const [asked] = (await runtime.snapshot()).elicitations;
     expect(asked?.elicitation_id).toBe(elicitation_id);
@@ -286,20 +303,23 @@ describe.each(most)("a runtime: %s", (name) => {
   });
 
   test("a model that fails ends the turn with what it said, and the next turn works", async () => {
-    await using runtime = await create();
+    const runtime = await keptOf(name, create);
     const events = await runToEnd(runtime, "fail");
     expect(eventsOf(events, "error")[0]).toMatchObject({ code: "model_failed" });
     expect(events.at(-1)).toMatchObject({ type: "turn.ended", reason: "error" });
     expect((await runToEnd(runtime, "And now?")).at(-1)).toMatchObject({ reason: "done" });
     const { messages } = await runtime.transcript();
-    expect(messages.map(({ role }) => role)).toEqual(["user", "error", "user", "assistant"]);
+    expect(messages.map(({ role }) => role).slice(-4)).toEqual([
+      ...["user", "error", "user", "assistant"],
+    ]);
   });
 
   test("what is said in the middle of a turn is heard in it, in order, once for each key", async () => {
-    await using runtime = await create();
+    const runtime = await keptOf(name, create);
+    const tail = await tailOf(runtime);
     // The turn goes on when it is answered, and not before all of this was said.
     const running = runToEnd(runtime, "ask me");
-    const { elicitation_id } = await nextEvent(runtime, "elicitation.requested");
+    const { elicitation_id } = await nextEvent(runtime, "elicitation.requested", tail);
     await runtime.steer({ messages: say("First."), framing: "plain", idempotency_key: "k1" });
     expect(
       await runtime.steer({ messages: say("First."), framing: "plain", idempotency_key: "k1" }),
@@ -316,7 +336,7 @@ describe.each(most)("a runtime: %s", (name) => {
     ]);
     expect(events.at(-1)).toMatchObject({ type: "turn.ended", reason: "done" });
     // The follow-up has a turn of its own.
-    const all = runtime.events({ follow: true });
+    const all = runtime.events({ since: tail, follow: true });
     let ended = 0;
     const later: string[] = [];
     for await (const { data } of all) {
@@ -344,15 +364,16 @@ describe.each(most)("a runtime: %s", (name) => {
   });
 
   test("a key makes a message said once", async () => {
-    await using runtime = await create();
+    const runtime = await keptOf(name, create);
+    const [before, tail] = [(await runtime.transcript()).total, await tailOf(runtime)];
     const first = await runtime.send(say("Once."), "key-1");
     expect(first.status).toBe("started");
     expect(await runtime.send(say("Once."), "key-1")).toEqual({
       status: "duplicate",
       turn_id: first.turn_id,
     });
-    await nextEvent(runtime, "turn.ended");
-    expect((await runtime.transcript()).total).toBe(2);
+    await nextEvent(runtime, "turn.ended", tail);
+    expect((await runtime.transcript()).total).toBe(before + 2);
   });
 
   test("title, model and permissions can be changed and are told", async () => {
@@ -420,13 +441,13 @@ describe.each(most)("a runtime: %s", (name) => {
   });
 
   test("a command of the agent is filled in", async () => {
-    await using runtime = await create();
+    const runtime = await keptOf(name, create);
     const events = await runToEnd(runtime, "/greet Ada");
     expect(eventsOf(events, "message.end")[0]?.text).toBe("Hello, Ada.");
   });
 
   test("who starts up sees the team", async () => {
-    await using runtime = await create();
+    const runtime = await keptOf(name, create);
     expect(await runtime.startup()).toMatchObject({
       agent_names: ["root", "other"],
       default_agent: "root",
