@@ -13,6 +13,7 @@ import { openHostServer } from "#host/socket/server.ts";
 import { openTestSessions } from "#host/testing/open-test-sessions.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost } from "#test/harness/host.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { openRandom } from "#test/harness/random.ts";
 import { openLocalHosts } from "./local-host.ts";
 import { createScopedHosts } from "./scoped-host.ts";
@@ -23,6 +24,8 @@ import {
   describeSessionHost,
   readText,
 } from "./testing/session-host.contract.ts";
+
+const leaseHost = leaseForFile(() => openTestHost());
 
 /** Time that passes at once: the suite claims nothing about pauses. */
 const quick: Clock = { ...systemClock, timer: (_, run) => systemClock.timer(1, run) };
@@ -71,7 +74,7 @@ async function check(seed: number, plan: readonly ("print" | "cut" | "lose")[]):
 
 async function openUnix(): Promise<ContractSetting> {
   await using stack = new AsyncDisposableStack();
-  const host = stack.use(await openTestHost());
+  const host = stack.use(await leaseHost());
   const clients: HostClient[] = [];
   const hosts = stack.use(
     openLocalHosts({

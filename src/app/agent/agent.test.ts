@@ -6,7 +6,10 @@ import type { StreamItem } from "#contract/operations.ts";
 import { inline, openTestAgents, operationsOf, type TestAgents } from "#test/harness/agents.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { interruptAgent } from "./agents.ts";
+
+const leaseAgents = leaseForFile(() => openTestAgents());
 
 const say = (session_id: SessionId, content: string) => ({ session_id, messages: [{ content }] });
 const HERE = WorkspaceId.parse("wsp_aaaaaaaaaaaaaaaa");
@@ -28,9 +31,10 @@ const typesOf = (items: readonly StreamItem<AnyEvent>[]) => items.map(({ data })
 const TURN = ["turn.started", "message.user", "message.start", "message.end", "turn.ended"];
 
 test("an agent that was made answers, and is told its keys without having them in its environment", async () => {
-  await using agents = await openTestAgents({ keyEnv: { OPENAI_API_KEY: KEY } });
+  await using agents = await leaseAgents();
+  const deps = agents.gateway({ keyEnv: { OPENAI_API_KEY: KEY } });
   const env = { PATH: process.env.PATH ?? "", OPENAI_API_KEY: KEY, ALIAS: KEY, KEPT: "yes" };
-  const operations = operationsOf(agents.deps, createTestCaller({ env }));
+  const operations = operationsOf(deps, createTestCaller({ env }));
   const { session_id } = await operations["agent.create"]({ source: inline, title: "T" });
   await collect(await operations["agent.run"](say(session_id, "env")));
   const { title, messages } = await operations["agent.transcript"]({ session_id });
@@ -44,7 +48,7 @@ test("an agent that was made answers, and is told its keys without having them i
 });
 
 test("an agent that does not begin leaves nothing behind", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   for (const [agent_name, code, message] of [
     ["broken", "team_invalid", "no key for openai"],
     ["silent", "spawn_failed", "it would not start"],
@@ -71,7 +75,7 @@ test("an agent that does not begin leaves nothing behind", async () => {
 });
 
 test("the same idempotency key answers with the same agent, at once and through another gateway", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const request = { source: inline, idempotency_key: "k" };
   const made = await Promise.all(
     [agents.deps, agents.deps, agents.gateway()].map((deps) =>
@@ -96,7 +100,7 @@ test("the same idempotency key answers with the same agent, at once and through 
 });
 
 test("a run gives the events of its turn from the first to the end, without answers, and then ends", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const { operations, session_id } = await create(agents);
   const { events_tail } = await operations["agent.snapshot"]({ session_id });
   const first = await collect(await operations["agent.run"](say(session_id, "one")));
@@ -109,7 +113,7 @@ test("a run gives the events of its turn from the first to the end, without answ
 });
 
 test("a run that is sent again by its key is the same turn, not another", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const { operations, session_id } = await create(agents);
   const request = { ...say(session_id, "once"), idempotency_key: "k" };
   const first = await collect(await operations["agent.run"](request));
@@ -119,7 +123,7 @@ test("a run that is sent again by its key is the same turn, not another", async 
 });
 
 test("who stops reading a run does not stop its turn", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const { operations, session_id } = await create(agents);
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -133,7 +137,7 @@ test("who stops reading a run does not stop its turn", async () => {
 });
 
 test("a run whose worker is killed ends with the news of that", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const { operations, session_id } = await create(agents);
   const items = await collect(await operations["agent.run"](say(session_id, "crash")));
   expect(typesOf(items)).toEqual(["turn.started", "message.user", "session.exited"]);
@@ -141,7 +145,7 @@ test("a run whose worker is killed ends with the news of that", async () => {
 });
 
 test("a snapshot and the events behind it are the whole log, each event once", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const { operations, session_id } = await create(agents);
   await collect(await operations["agent.run"](say(session_id, "one")));
   const { events_tail, transcript } = await operations["agent.snapshot"]({ session_id });
@@ -153,7 +157,7 @@ test("a snapshot and the events behind it are the whole log, each event once", a
 });
 
 test("what the log tells needs no worker, and what only a worker knows brings it back", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const { operations, session_id } = await create(agents);
   await collect(await operations["agent.run"](say(session_id, "park")));
   const isEnded = async () => {
@@ -179,7 +183,7 @@ test("what the log tells needs no worker, and what only a worker knows brings it
 });
 
 test("an interrupt ends the turn and says how many it ended", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const { operations, session_id } = await create(agents);
   const caller = createTestCaller();
   const sessions = createSessionOperations(
@@ -205,7 +209,7 @@ test("an interrupt ends the turn and says how many it ended", async () => {
 });
 
 test("a session that is no agent is told apart, and a foreign one does not exist", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const { session_id } = await agents.host.create({ argv: ["/bin/cat"], stdin: true });
   const operations = operationsOf(agents.deps);
   const foreign = operationsOf(
@@ -230,7 +234,7 @@ test("a session that is no agent is told apart, and a foreign one does not exist
 });
 
 test("a fork begins with the spec of its source, and its title counts", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const { operations, session_id } = await create(agents, { title: "X", safety: "strict" });
   await collect(await operations["agent.run"](say(session_id, "one")));
   await expect(operations["agent.fork"]({ session_id, at: 3 })).rejects.toMatchObject({
@@ -251,7 +255,8 @@ test("a fork begins with the spec of its source, and its title counts", async ()
 });
 
 test("the audit has who did what, with counts and without words", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
+  agents.audited.splice(0);
   const { operations, session_id } = await create(agents);
   const request = { ...say(session_id, "secret words"), idempotency_key: "k" };
   await operations["agent.send"](request);
@@ -287,7 +292,7 @@ test("the audit has who did what, with counts and without words", async () => {
 });
 
 test("a prompt file that a request names and that is not there is refused before anything starts", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const operations = operationsOf(agents.deps);
   const fault = {
     code: "invalid_request",

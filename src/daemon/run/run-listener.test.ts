@@ -9,9 +9,12 @@ import { isAlive } from "#proc/identity.ts";
 import { createRegistry } from "#registry/registry.ts";
 import { type Door, openDoor } from "#test/harness/gateway.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { binPath } from "#test/harness/packaged.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 import { isOver, openRunListener } from "./run-listener.ts";
+
+const leaseHost = leaseForFile(() => openTestHost());
 
 const WAIT_MS = 30_000;
 const sleep = { argv: ["sleep", "1000"] };
@@ -28,7 +31,7 @@ function recordsOf({ dataDir }: TestHost) {
 /** A run of its own, beside others. */
 async function openServedRun() {
   await using stack = new AsyncDisposableStack();
-  const host = stack.use(await openTestHost());
+  const host = stack.use(await leaseHost());
   const other = await host.create({ ...sleep, title: "other" });
   const session = await host.create({ ...sleep, title: "own" });
   const later = await host.create({ ...sleep, parent_session_id: session.session_id });
@@ -115,7 +118,7 @@ describe("a run that is served alone", () => {
 
   test("can be written to, watched and closed there, and the end is heard of", async () => {
     await using stack = new AsyncDisposableStack();
-    const host = stack.use(await openTestHost());
+    const host = stack.use(await leaseHost());
     const { session_id } = await host.create({ argv: ["cat"], stdin: true });
     const listener = stack.use(await openRunListener(optionsOf(host)));
     await listener.serve(session_id);
@@ -152,7 +155,7 @@ async function expectHidden(door: Door, session_id: string): Promise<void> {
 }
 
 test("nobody sees anything before the session is known", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const { session_id } = await host.create(sleep);
   await using listener = await openRunListener(optionsOf(host));
   expect(recordsOf(host)).toEqual([]);
@@ -179,7 +182,7 @@ test("the end of the host is the end of the listener", async () => {
 
 describe("a unix socket", () => {
   test("is served like an address, private, and gone at the end", async () => {
-    await using host = await openTestHost();
+    await using host = await leaseHost();
     const { session_id } = await host.create(sleep);
     const path = join(host.dataDir, "run.sock");
     {
@@ -240,7 +243,9 @@ test("beyond this machine is listened only when that was said", async () => {
 test("with a certificate it is served by TLS, beyond this machine too", async () => {
   using dir = openTempDir();
   const [key, cert] = [join(dir.path, "key.pem"), join(dir.path, "cert.pem")];
-  const made = ["req", "-x509", "-newkey", "rsa:2048", "-days", "1", "-nodes"];
+  // A key of this kind is made at once.
+  const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
+  const made = ["req", "-x509", ...curve, "-days", "1", "-nodes"];
   const files = ["-keyout", key, "-out", cert, "-subj", "/CN=localhost"];
   execFileSync("openssl", [...made, ...files], { stdio: "ignore" });
   const options = optionsOf({ dataDir: join(dir.path, "home") }, "0.0.0.0:0");
