@@ -29,18 +29,34 @@ switch (mode) {
   case "restless":
   case "bad":
   case "flood":
+  case "frail":
     lines.on("line", (line) => serve(JSON.parse(line)));
     break;
   default:
     throw new Error(`there is no mode ${mode}`);
 }
 
-function serve({ id, method }: { id?: number; method: string }): void {
+interface Request {
+  readonly id?: number;
+  readonly method: string;
+  readonly params?: { readonly name?: string; readonly arguments?: { readonly text?: string } };
+}
+
+function serve({ id, method, params }: Request): void {
   if (id === undefined) return;
   if (method === "initialize") answer(id, greeting);
   else if (method === "tools/list") answer(id, list());
   else if (mode === "flood") process.stdout.write("x".repeat(9 * 1024 * 1024));
+  else if (mode === "frail") serveFrail(id, params);
   else answer(id, { content: [{ type: "text", text: `done after ${pages} pages` }] });
+}
+
+/** Says a text again, or ends. It starts in a third of the time that a server with the SDK takes. */
+function serveFrail(id: number, params: Request["params"]): void {
+  if (params?.name !== "crash")
+    return void answer(id, { content: [{ type: "text", text: params?.arguments?.text ?? "" }] });
+  process.stderr.write("out of luck\n");
+  process.exit(7);
 }
 
 function list(): object {
@@ -50,6 +66,8 @@ function list(): object {
       const tools = Array.from({ length: 20 }, (_, index) => tool(`t${pages}_${index}`));
       return { tools, nextCursor: `page ${pages}` };
     }
+    case "frail":
+      return { tools: [tool("echo"), tool("crash")] };
     case "hollow":
       return { tools: pages === 1 ? [tool("good")] : [], nextCursor: `page ${pages}` };
     case "restless": {

@@ -4,6 +4,7 @@ import type { Toolset } from "#agent/toolset.ts";
 import { createMcpToolset } from "#agent/toolsets/mcp.ts";
 import { systemClock } from "#base/clock.ts";
 import { silentLogger } from "#base/logger.ts";
+import { defined } from "#contract/values/defined.ts";
 import { type CallToolset, callerOf } from "./tool-context.ts";
 
 export interface McpSetting extends Partial<McpDeps> {
@@ -61,10 +62,15 @@ export function stdioServer(
     kind: "stdio",
     command: process.execPath,
     args: [file, ...args],
-    env: {},
+    env: compileCache(),
     work_dir: undefined,
     ...more,
   };
+}
+
+/** A server has only the variables that it is given; without this one it would compile its modules at every start. */
+export function compileCache(): Record<string, string> {
+  return defined({ NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE });
 }
 
 export function pathOf(): string {

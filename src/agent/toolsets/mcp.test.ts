@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { CALL_SILENT_MS } from "#agent/mcp/calls-in-flight.ts";
 import { ANSWER_MS } from "#agent/mcp/connection.ts";
 import { BACKOFF_MS, RESTARTS_MOST } from "#agent/mcp/lifecycle.ts";
@@ -9,6 +9,7 @@ import { ManualClock } from "#base/manual-clock.ts";
 import { limits } from "#contract/limits.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import {
+  compileCache,
   openMcpToolset,
   pathOf,
   startMcpToolset,
@@ -21,12 +22,18 @@ import { createToolContext } from "#test/harness/tool-context.ts";
 
 const server = stdioServer("mcp-server-stdio");
 const raw = (mode: string, ...more: string[]) => stdioServer("mcp-server-raw", [mode, ...more]);
+/** For what a server has to be started many times. */
+const frail = raw("frail");
+/** One for the tests that only call tools which change nothing. */
+let shared: Promise<TestMcp> | undefined;
+const share = () => (shared ??= startMcpToolset({ server }));
+afterAll(async () => await (await shared)?.[Symbol.asyncDispose]());
 
 /** `odd.name` as a model may call it. */
 const ODD = "files_odd_name_9dcb28a4";
 
 test("a server's tools have its names, schemas and hints", async () => {
-  await using mcp = await startMcpToolset({ server });
+  const mcp = await share();
   expect(mcp.toolset).toMatchObject({
     name: "mcp",
     kind: "mcp",
@@ -63,7 +70,7 @@ test("a toolset that was given a name puts it before its tools', and has only th
 });
 
 test("what a tool answers becomes text and images", async () => {
-  await using mcp = await startMcpToolset({ server });
+  const mcp = await share();
   expect(await mcp.call("fail")).toEqual({ output: "it did not work", is_error: true });
   expect(await mcp.call("silent")).toEqual({ output: "[the tool ended and said nothing]" });
   expect(await mcp.call("structured")).toEqual({ output: '{"n":7}' });
@@ -87,7 +94,7 @@ test("what a tool answers becomes text and images", async () => {
 });
 
 test("what is wrong with a call is an answer", async () => {
-  await using mcp = await startMcpToolset({ server });
+  const mcp = await share();
   const wrong = await mcp.call("echo", { text: 7 });
   expect(wrong).toMatchObject({ output: expect.stringContaining("text"), is_error: true });
   expect(await mcp.call("nothing")).toEqual({
@@ -107,7 +114,7 @@ test("a tool that comes later is told and can be called", async () => {
 });
 
 test("a server that crashes is started again by the next call, with its tools", async () => {
-  await using mcp = await startMcpToolset({ server });
+  await using mcp = await startMcpToolset({ server: frail });
   const { output, is_error } = await mcp.call("crash");
   expect({ output, is_error }).toEqual({
     output: `${process.execPath} ended with exit code 7; it said: out of luck`,
@@ -125,7 +132,7 @@ test("a server that crashes is started again by the next call, with its tools", 
 
 test("a server that crashes again and again is given up until it is restarted", async () => {
   const clock = new ManualClock();
-  await using mcp = await startMcpToolset({ server, clock });
+  await using mcp = await startMcpToolset({ server: frail, clock });
   await mcp.call("crash");
   for (let failures = 1; failures < RESTARTS_MOST; failures += 1) {
     const again = mcp.call("crash");
@@ -149,7 +156,7 @@ test("a server that crashes again and again is given up until it is restarted", 
 
 test("an answer makes a server that crashed as good as new", async () => {
   const clock = new ManualClock();
-  await using mcp = await startMcpToolset({ server, clock });
+  await using mcp = await startMcpToolset({ server: frail, clock });
   for (let crashes = 0; crashes <= RESTARTS_MOST; crashes += 1) {
     await mcp.call("crash");
     clock.advance(BACKOFF_MS);
@@ -275,7 +282,7 @@ test("a tool that is not understood is left out, and long names stay apart", asy
 
 test("a call that is interrupted is cancelled at the server, and says what it does until then", async () => {
   using dir = openTempDir();
-  await using mcp = await startMcpToolset({ server });
+  const mcp = await share();
   const context = createToolContext();
   const cancelled = join(dir.path, "cancelled");
   const waiting = mcp.call("wait", { cancelled }, context);
@@ -342,7 +349,7 @@ test("a question of the server is asked by the call in flight, for as long as it
 
 test("a question that is not answered says so, and one of several calls is declined", async () => {
   using dir = openTempDir();
-  await using mcp = await startMcpToolset({ server });
+  const mcp = await share();
   expect(await mcp.call("ask", { about: "it" })).toEqual({ output: '{"action":"cancel"}' });
   const context = createToolContext();
   const waiting = mcp.call("wait", { cancelled: join(dir.path, "cancelled") }, context);
@@ -359,7 +366,11 @@ test("a server has the environment that it is given, filled in, and its work dir
   const env = { PATH: pathOf(), TOKEN: "t0ken", HOME: dir.path };
   await using mcp = await startMcpToolset({
     env,
-    server: { ...server, env: { AUTH: `Bearer \${TOKEN}`, PLAIN: "$TOKEN" }, work_dir: "~" },
+    server: {
+      ...server,
+      env: { ...compileCache(), AUTH: `Bearer \${TOKEN}`, PLAIN: "$TOKEN" },
+      work_dir: "~",
+    },
   });
   const read = async (name: string) => (await mcp.call("env", { name })).output;
   expect(await read("AUTH")).toBe("Bearer t0ken");
