@@ -7,14 +7,17 @@ import { waitFor } from "#test/harness/eventually.ts";
 import { type Door, openTestGateway } from "#test/harness/gateway.ts";
 import { openGatewayProcess } from "#test/harness/gateway-process.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { type Era, openHttpMcp, textOf } from "#test/harness/mcp.ts";
 import { rows } from "#test/harness/repeats.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 
+const leaseGateway = leaseForFile(() => openTestGateway());
+
 const eras: readonly Era[] = ["legacy", "modern"];
 
 test.each(eras)("a client of the %s protocol lists and calls every tool", async (era) => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   using dir = openTempDir();
   await using mcp = await openHttpMcp({ ...gateway, era });
   const workdir = dir.path;
@@ -50,7 +53,7 @@ async function countWaits(door: Door): Promise<number> {
 }
 
 test("a client drives a terminal and looks at sessions", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   await using mcp = await openHttpMcp(gateway);
   const { terminal_id } = await mcp.call("terminal_open", { command: "cat", workdir: "/" });
   const session_id = terminal_id;
@@ -69,7 +72,7 @@ test("a client drives a terminal and looks at sessions", async () => {
 });
 
 test("what is refused is an answer that names the fault", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   await using mcp = await openHttpMcp(gateway);
   const process_id = "ses_0123456789abcdef";
   expect(await mcp.refused("process_output", { process_id })).toMatch(/^process_not_found: /);
@@ -83,7 +86,7 @@ test("what is refused is an answer that names the fault", async () => {
 test.each(rows<Era>({ few: ["modern"], full: eras }))(
   "cancelling by a client of the %s protocol frees the wait alone",
   async (era) => {
-    await using gateway = await openTestGateway();
+    await using gateway = await leaseGateway();
     using dir = openTempDir();
     await using mcp = await openHttpMcp({ ...gateway, era });
     await using other = await openHttpMcp({ ...gateway, era });
@@ -122,7 +125,7 @@ test.each(rows<Era>({ few: ["modern"], full: eras }))(
 test.each(rows<Era>({ few: ["legacy"], full: eras }))(
   "a client of the %s protocol hears that a long call still waits",
   async (era) => {
-    await using gateway = await openTestGateway();
+    await using gateway = await leaseGateway();
     using dir = openTempDir();
     await using mcp = await openHttpMcp({ ...gateway, era });
     const heard: unknown[] = [];
@@ -137,23 +140,7 @@ test.each(rows<Era>({ few: ["legacy"], full: eras }))(
   },
 );
 
-test("a gateway that stops answers the calls that wait, and the processes go on", async () => {
-  await using host = await openTestHost();
-  await using first = await openGatewayProcess({ dataDir: host.dataDir });
-  await using mcp = await openHttpMcp({ url: first.door.url, token: tokenOf(host) });
-  const command = "echo before; exec sleep 1000";
-  const call = mcp.client.callTool({
-    name: "execute",
-    arguments: { command, workdir: "/", timeout: "1h" },
-  });
-  await waitFor("it is waited for", async () => (await countWaits(first.door)) === 1);
-  const [result] = await Promise.all([call, first.kill("SIGTERM")]);
-  expect(textOf(result)).toMatch(/^shutting_down: /);
-  const { sessions } = await host.client.call("session.list", {});
-  expect(sessions).toMatchObject([{ state: { kind: "running" } }]);
-});
-
-test("after kill -9 of the gateway the same client goes on with the process", async () => {
+test("after kill -9 of the gateway the same client goes on with the process; one that stops answers the calls that wait", async () => {
   await using host = await openTestHost();
   using dir = openTempDir();
   const workdir = dir.path;
@@ -164,13 +151,22 @@ test("after kill -9 of the gateway the same client goes on with the process", as
   const process_id = started.background_process_id ?? "";
   await mcp.call("process_output", { process_id, wait: "30s", wait_for: "output" });
   await first.kill("SIGKILL");
-  await using _next = await openGatewayProcess({ dataDir: host.dataDir, port: first.port });
+  await using next = await openGatewayProcess({ dataDir: host.dataDir, port: first.port });
   expect((await mcp.call("process_list", {})).processes).toMatchObject([{ process_id }]);
   await mcp.call("execute", { command: "touch go", workdir });
   expect(await mcp.call("process_wait", { process_id, timeout: "30s" })).toMatchObject({
     output: "before\nafter\n",
     exit_code: 7,
   });
+  const call = mcp.client.callTool({
+    name: "execute",
+    arguments: { command: "exec sleep 1000", workdir: "/", timeout: "1h" },
+  });
+  await waitFor("it is waited for", async () => (await countWaits(next.door)) === 1);
+  const [result] = await Promise.all([call, next.kill("SIGTERM")]);
+  expect(textOf(result)).toMatch(/^shutting_down: /);
+  const { sessions } = await host.client.call("session.list", {});
+  expect(sessions.filter(({ state }) => state.kind === "running")).toHaveLength(1);
 });
 
 function tokenOf({ dataDir }: TestHost): string {
