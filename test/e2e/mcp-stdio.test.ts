@@ -1,15 +1,20 @@
-import { existsSync, rmSync, symlinkSync } from "node:fs";
+import { rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tools } from "#contract/tools/tools.ts";
 import { readFile } from "#test/arch/sources.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { keepReins } from "#test/harness/kept-reins.ts";
-import { type Era, openStdioMcp, textOf } from "#test/harness/mcp.ts";
+import {
+  type Era,
+  openStdioMcp,
+  type StdioMcp,
+  type StdioSetting,
+  textOf,
+} from "#test/harness/mcp.ts";
 import { binPath } from "#test/harness/packaged.ts";
 import { findProcesses, isAlive } from "#test/harness/processes.ts";
 import type { Reins } from "#test/harness/reins.ts";
-import { rows } from "#test/harness/repeats.ts";
 
 const { lease } = keepReins();
 
@@ -53,9 +58,11 @@ test.each(eras)("a client of the %s protocol lists and calls every tool", async 
   });
 });
 
-test("a client drives a terminal and looks at sessions", async () => {
+test("a client drives a terminal and looks at sessions, and what is refused is an answer that names the fault", async () => {
   await using reins = await lease();
   await using mcp = await openStdioMcp(reins);
+  await expectRefusals(mcp);
+  expect(await reins.sessions()).toEqual([]);
   const { terminal_id } = await mcp.call("terminal_open", { command: "cat" });
   const typed = await mcp.call("terminal_type", { terminal_id, text: "hello", keys: ["enter"] });
   expect(typed.screen).toBe("hello\nhello");
@@ -77,9 +84,7 @@ test("a client drives a terminal and looks at sessions", async () => {
   expect(await mcp.call("terminal_close", { terminal_id })).toMatchObject({ success: true });
 });
 
-test("what is refused is an answer that names the fault", async () => {
-  await using reins = await lease();
-  await using mcp = await openStdioMcp(reins);
+async function expectRefusals(mcp: StdioMcp): Promise<void> {
   const process_id = UNKNOWN;
   expect(await mcp.refused("process_output", { process_id })).toMatch(/^process_not_found: /);
   expect(await mcp.refused("process_wait", { process_id })).toMatch(/^process_not_found: /);
@@ -97,8 +102,7 @@ test("what is refused is an answer that names the fault", async () => {
   const signal = "SIGWHAT";
   expect(await mcp.refused("process_signal", { process_id, signal })).toMatch(/^invalid_request: /);
   await expect(mcp.client.callTool({ name: "nothing", arguments: {} })).rejects.toThrow("nothing");
-  expect(await reins.sessions()).toEqual([]);
-});
+}
 
 test("a host that cannot be reached is an answer, and a later call finds the next one", async () => {
   await using reins = await lease();
@@ -118,51 +122,66 @@ test("a host that cannot be reached is an answer, and a later call finds the nex
   expect((await mcp.call("execute", { command })).output).toBe("here\n");
 });
 
-test("cancelling a call frees the wait, and the process goes on", async () => {
+test("a long wait tells that it still waits; cancelling it frees the wait, and the process goes on", async () => {
   await using reins = await lease();
   await using mcp = await openStdioMcp(reins);
+  const heard: unknown[] = [];
   const cancel = new AbortController();
-  const command = `touch ${reins.path}/started; while [ ! -e ${reins.path}/go ]; do sleep 0.1; done; echo went on`;
-  const call = mcp.client.callTool(
-    { name: "execute", arguments: { command, timeout: "1h" } },
-    { signal: cancel.signal },
-  );
+  const command = `while [ ! -e ${reins.path}/go ]; do sleep 0.1; done; echo went on`;
+  const start = (options: { readonly signal?: AbortSignal }) =>
+    mcp.client.callTool(
+      { name: "execute", arguments: { command, timeout: "1h" } },
+      { ...options, onprogress: (progress) => void heard.push(progress) },
+    );
+  const kept = start({});
+  await waitFor("progress is told", () => heard.length > 0);
+  expect(heard[0]).toMatchObject({ message: expect.stringContaining("execute still waits") });
+  const before = (await mcp.call("process_list", { running: true })).processes;
+  const call = start({ signal: cancel.signal });
   call.catch(() => undefined);
-  await waitFor("it runs", () => existsSync(join(reins.path, "started")));
+  const process_id = await waitFor("the second runs", async () => {
+    const { processes } = await mcp.call("process_list", { running: true });
+    return processes.find((found) => found.process_id !== before[0]?.process_id)?.process_id;
+  });
   cancel.abort();
   await expect(call).rejects.toThrow();
   const { processes } = await mcp.call("process_list", { running: true });
-  expect(processes).toMatchObject([{ command, running: true }]);
+  expect(processes).toMatchObject(Array(2).fill({ command, running: true }));
   await mcp.call("execute", { command: "touch go" });
-  const process_id = processes[0]?.process_id;
   expect(await mcp.call("process_wait", { process_id, timeout: "30s" })).toMatchObject({
     output: "went on\n",
     exit_code: 0,
   });
+  expect(textOf(await kept)).toMatch(/^went on\n\[exit code 0 after /);
 });
 
-test("a long wait tells that it still waits", async () => {
-  await using reins = await lease();
-  await using mcp = await openStdioMcp(reins);
-  const heard: unknown[] = [];
-  const command = `while [ ! -e go ]; do sleep 0.1; done`;
-  const call = mcp.client.callTool(
-    { name: "execute", arguments: { command, timeout: "1h" } },
-    { onprogress: (progress) => void heard.push(progress) },
-  );
-  await waitFor("progress is told", () => heard.length > 0);
-  expect(heard[0]).toMatchObject({ message: expect.stringContaining("execute still waits") });
-  await mcp.call("execute", { command: "touch go" });
-  expect(textOf(await call)).toMatch(/^\[exit code 0 after /);
-});
-
-test("after kill -9 the next server of the same owner has the process, its output and its exit code", async () => {
+test("after kill -9 the next server of the same owner has the process, its output and its exit code, and no other owner knows of it", async () => {
   await using reins = await lease();
   const process_id = await startAndKill(reins, []);
-  await using next = await openStdioMcp(reins);
+  const adas = await startAndKill(reins, ["--owner", "ada"]);
+  // Another by its name, and without one by the client's name or the directory.
+  const strangers: readonly StdioSetting[] = [
+    { args: ["--owner", "bob"] },
+    { name: "other-client" },
+    { cwd: join(reins.path, "user") },
+  ];
+  for (const stranger of strangers) {
+    await using mcp = await openStdioMcp(reins, stranger);
+    expect((await mcp.call("process_list", {})).processes).toEqual([]);
+    await expectUnknown(mcp, process_id);
+    await expectUnknown(mcp, adas);
+  }
+  {
+    await using ada = await openStdioMcp(reins, { args: ["--owner", "ada"], name: "other-client" });
+    expect((await ada.call("process_list", {})).processes).toMatchObject([{ process_id: adas }]);
+    await expectUnknown(ada, process_id);
+  }
+  // Whichever protocol the client speaks.
+  await using next = await openStdioMcp(reins, { era: "modern" });
   expect(await next.call("process_list", {})).toMatchObject({
     processes: [{ process_id, running: true, background: true }],
   });
+  await expectUnknown(next, adas);
   await next.call("execute", { command: "touch go" });
   expect(await next.call("process_wait", { process_id, timeout: "30s" })).toMatchObject({
     output: "before\nafter\n",
@@ -171,39 +190,14 @@ test("after kill -9 the next server of the same owner has the process, its outpu
   });
 });
 
-test("another owner does not know of the process, by whatever name it is another", async () => {
-  await using reins = await lease();
-  const process_id = await startAndKill(reins, ["--owner", "ada"]);
-  const named = [{ args: ["--owner", "bob"] }, {}];
-  const unnamed = [{ name: "other-client" }, { cwd: join(reins.path, "user") }];
-  const others = rows<Parameters<typeof openStdioMcp>[1]>({
-    few: named,
-    full: [...named, ...unnamed],
-  });
-  for (const other of others) {
-    await using mcp = await openStdioMcp(reins, other);
-    expect((await mcp.call("process_list", {})).processes).toEqual([]);
-    expect(await mcp.refused("process_output", { process_id })).toBe(
-      `process_not_found: there is no process ${process_id}`,
-    );
-    expect(await mcp.refused("process_signal", { process_id, signal: "kill" })).toContain(
-      "no process",
-    );
-  }
-  await using same = await openStdioMcp(reins, { args: ["--owner", "ada"], name: "other-client" });
-  expect((await same.call("process_list", {})).processes).toMatchObject([{ process_id }]);
-});
-
-test("the client's name and the directory are the owner that is not named", async () => {
-  await using reins = await lease();
-  const process_id = await startAndKill(reins, []);
-  for (const other of [{ name: "other-client" }, { cwd: join(reins.path, "user") }]) {
-    await using mcp = await openStdioMcp(reins, other);
-    expect((await mcp.call("process_list", {})).processes).toEqual([]);
-  }
-  await using modern = await openStdioMcp(reins, { era: "modern" });
-  expect((await modern.call("process_list", {})).processes).toMatchObject([{ process_id }]);
-});
+async function expectUnknown(mcp: StdioMcp, process_id: string): Promise<void> {
+  expect(await mcp.refused("process_output", { process_id })).toBe(
+    `process_not_found: there is no process ${process_id}`,
+  );
+  expect(await mcp.refused("process_signal", { process_id, signal: "kill" })).toContain(
+    "no process",
+  );
+}
 
 /** A process in the background whose server is gone; it ends with 7 once there is a file `go`. */
 async function startAndKill(reins: Reins, args: readonly string[]): Promise<string> {

@@ -221,7 +221,8 @@ test("a client that asks nobody has what would be asked refused", async () => {
   const note = forgetNote();
   const refused = await team.call("root", { message: "write" });
   expect(refused.structuredContent).toMatchObject({ response: "It was refused.", reason: "done" });
-  const asked = await team.call("root", { message: "ask me" });
+  const session_id = sessionOf(refused);
+  const asked = await team.call("root", { message: "ask me", session_id });
   expect(asked.structuredContent).toMatchObject({ response: "No colour then." });
   expect(existsSync(note)).toBe(false);
 });
@@ -251,8 +252,12 @@ for (const era of rows<Era>({ few: ["modern"], full: ["legacy", "modern"] })) {
       return answers.shift() ?? { action: "cancel" };
     };
     await using asking = await openTeam(reins, { era, answer });
-    const say = async (message: string, session_id?: string) =>
-      (await asking.call("root", { message, ...defined({ session_id }) })).structuredContent;
+    let session_id: string | undefined;
+    const say = async (message: string) => {
+      const said = await asking.call("root", { message, ...defined({ session_id }) });
+      session_id = sessionOf(said);
+      return said.structuredContent;
+    };
     const note = forgetNote();
     for (const _no of ["rejected", "declined"])
       expect(await say("write")).toMatchObject({ response: "It was refused." });

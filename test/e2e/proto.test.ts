@@ -75,6 +75,8 @@ describe("proto", () => {
   beforeAll(async () => {
     reins = await openReins();
     writeTeam(reins);
+    // Else each of the tests that run at the same time would start a host, and all but one would give up.
+    succeed(await reins.run(["ps", "-a"]));
   });
   afterAll(async () => await reins[Symbol.asyncDispose]());
 

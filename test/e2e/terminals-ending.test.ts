@@ -9,12 +9,15 @@ import { openTask, openTerminals } from "#test/harness/gateway/terminals.ts";
 import { type Door, openTestGateway } from "#test/harness/gateway.ts";
 import { openGatewayProcess } from "#test/harness/gateway-process.ts";
 import { openTestHost } from "#test/harness/host.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { findProcesses, isAlive } from "#test/harness/processes.ts";
 import { openReins } from "#test/harness/reins.ts";
 import { repeats } from "#test/harness/repeats.ts";
 import { openTempDir, type TempDir } from "#test/harness/temp-dir.ts";
 
 /** How terminals end. */
+
+const leaseGateway = leaseForFile(() => openTestGateway());
 
 const patient = { timeout: 30_000 };
 
@@ -53,7 +56,7 @@ const closes: Record<string, Close> = {
 test.each(Object.entries(closes))(
   "%s ends what nohup, setsid, disown and ignored signals keep alive, and leaves no zombie",
   async (name, close) => {
-    await using gateway = await openTestGateway();
+    await using gateway = await leaseGateway();
     using task = await openTask(gateway);
     const marker = `71${process.pid}.${name === "DELETE" ? 25 : 75}`;
     const sleep = `sleep ${marker}`;
@@ -123,7 +126,7 @@ async function openReady(door: Door, command: string, grace_ms: number): Promise
 }
 
 test("a shell that ends at the hangup is not waited for until the grace is over", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   // Not one at its prompt: bash puts a hangup off until a key comes when it is about to wait for one.
   const command = "echo ready; sleep 1000; exit 5";
   const { session_id, pid } = await openReady(gateway, command, limits.grace_longest_ms);
@@ -133,7 +136,7 @@ test("a shell that ends at the hangup is not waited for until the grace is over"
 });
 
 test("within the grace a program cleans up after the hangup and ends by itself", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   using dir = openTempDir();
   using gate = openGate(dir);
   const command = cleansUp(dir, gate.path);
@@ -147,7 +150,7 @@ test("within the grace a program cleans up after the hangup and ends by itself",
 });
 
 test("who does not mind the hangup is hung up first and killed when the grace is over", async () => {
-  await using gateway = await openTestGateway();
+  await using gateway = await leaseGateway();
   const command = "trap 'echo hung up' HUP; echo ready; while :; do read -r _ || sleep 0.05; done";
   const { session_id, pid } = await openReady(gateway, command, 2000);
   const { state } = await gateway.get("session.close", { session_id });

@@ -5,12 +5,15 @@ import { expect, test } from "vitest";
 import { limits } from "#contract/limits.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { type Door, openTestGateway } from "#test/harness/gateway.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { residentMemory } from "#test/harness/processes.ts";
 import { repeats } from "#test/harness/repeats.ts";
 import type { TestSocket } from "#test/harness/socket.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 
 /** The output of terminals, for any amount and any reader. */
+
+const leaseGateway = leaseForFile(() => openTestGateway());
 
 const MIB = 1024 * 1024;
 const patient = { timeout: 120_000 };
@@ -47,7 +50,7 @@ async function runAndRead(door: Door, command: string) {
 test(
   "a byte and an exit at once, again and again: every log holds the byte",
   async () => {
-    await using gateway = await openTestGateway();
+    await using gateway = await leaseGateway();
     const times = repeats({ few: 40, full: 1000 });
     const runs = await repeat(times, () => runAndRead(gateway, "printf x; exit 0"));
     const found = new Set(runs.map(({ bytes, code }) => `${bytes.toString("latin1")} ${code}`));
@@ -59,7 +62,7 @@ test(
 test(
   "a burst of 1 MB and an exit at once, again and again: every log has its hash",
   async () => {
-    await using gateway = await openTestGateway();
+    await using gateway = await leaseGateway();
     using dir = openTempDir();
     const burst = randomBytes(1_000_000);
     const file = join(dir.path, "burst");
@@ -168,7 +171,7 @@ function diskBytes(folder: string): number {
 test(
   "with no viewer more than is kept is printed to its end, within the cap, and what is not kept is marked",
   async () => {
-    await using gateway = await openTestGateway();
+    await using gateway = await leaseGateway();
     const { host } = gateway;
     const total = repeats({ few: 144, full: 1024 }) * MIB;
     const before = residentMemory(host.pid);

@@ -1,7 +1,7 @@
-import { execFile } from "node:child_process";
 import { cpSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
-import { isDeepStrictEqual, promisify } from "node:util";
+import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
 import { createClient } from "#client/client.ts";
 import { openRemoteBackend } from "#client/runtime.ts";
@@ -11,9 +11,9 @@ import { waitFor } from "#test/harness/eventually.ts";
 import { openTestGateway, type TestGateway } from "#test/harness/gateway.ts";
 import { openGatewayProcess } from "#test/harness/gateway-process.ts";
 import { openTestHost } from "#test/harness/host.ts";
-import { binPath } from "#test/harness/packaged.ts";
 import { isAlive } from "#test/harness/processes.ts";
 import { repeats } from "#test/harness/repeats.ts";
+import { openResident } from "#test/harness/resident.ts";
 import { inline, say, scripted } from "#test/harness/runtimes.ts";
 
 /** What every surface says about a session equals what its processes and the model's own log say. */
@@ -41,17 +41,15 @@ async function openWorld() {
   const { dataDir } = gateway.host;
   const client = createClient({ url: gateway.url, token: gateway.token });
   const heard = followEvents(gateway, stack);
+  const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache");
+  const env = { ...process.env, XDG_CACHE_HOME: cache, REINS_HOME: dataDir };
+  const resident = stack.use(openResident(env, dataDir));
   const list = async (session_id: string) =>
     (await gateway.get("session.list", { limit: 1000 })).sessions.find(
       (session) => session.session_id === session_id,
     );
   const ps = async (session_id: string): Promise<Seen | undefined> => {
-    const env = { ...process.env, REINS_HOME: dataDir };
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      [binPath, "ps", "-a", "--json"],
-      { env },
-    );
+    const { stdout } = await resident.run(["ps", "-a", "--json"]);
     const { sessions }: { sessions: Session[] } = JSON.parse(stdout);
     return sessions.find((session) => session.session_id === session_id);
   };
