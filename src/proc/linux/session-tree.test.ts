@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { findOwnCgroup } from "#proc/cgroup/cgroup.ts";
 import { expectNoCgroups, hasCgroups } from "#proc/fixtures/cgroups-here.ts";
 import { eventually } from "#proc/fixtures/deadline.ts";
@@ -32,6 +32,18 @@ const modes = [
   { mode: "pipes with a cgroup", size: undefined, cgroups: true },
   { mode: "pipes without cgroups", size: undefined, cgroups: false },
 ];
+
+/** One with cgroups and one without for all tests: each test ends the sessions that it starts. */
+const hosts = new Map<boolean, Host>();
+afterAll(async () => {
+  for (const host of hosts.values()) await host[Symbol.asyncDispose]();
+});
+
+function hostWith({ cgroups }: { readonly cgroups: boolean }): Host {
+  const host = hosts.get(cgroups) ?? openHost({ cgroups });
+  hosts.set(cgroups, host);
+  return host;
+}
 
 /** Each prints its name and its pid when it is what its name says. */
 const members = {
@@ -93,7 +105,7 @@ async function openFamily(host: Host, size: typeof SIZE | undefined) {
 
 describe.each(modes)("the tree of a session on $mode", ({ size, cgroups }) => {
   test("ends whole, and nobody else does", async () => {
-    await using host = openHost({ cgroups });
+    const host = hostWith({ cgroups });
     await using foreigner = openForeigner();
     const neighbour = await host.sh("sleep 1000 & echo neighbour $!; wait", { size });
     await neighbour.heard.untilText("neighbour");
@@ -123,7 +135,7 @@ function findByArgument(word: string): readonly string[] {
 
 describe.each([true, false])("the end of a session (cgroups: %s)", (cgroups) => {
   test("ends a process whose first thread has exited", async () => {
-    await using host = openHost({ cgroups });
+    const host = hostWith({ cgroups });
     const child = await host.spawn({ argv: ["bash", "-c", `python3 -c '${headless}' & wait`] });
     const found = () => namedProcesses(child.heard.text(), identify);
     await child.heard.until("the process", () => found().size === 1);
@@ -136,7 +148,7 @@ describe.each([true, false])("the end of a session (cgroups: %s)", (cgroups) => 
   });
 
   test("ends a process that cleared its environment and forks and exits every millisecond", async () => {
-    await using host = openHost({ cgroups });
+    const host = hostWith({ cgroups });
     const word = randomUUID();
     const line = `env -i setsid python3 -c '${chain}' ${word} & wait; read x`;
     const child = await host.sh(line, { stdin: true });
@@ -151,7 +163,7 @@ const someModes = modes.filter(({ size, cgroups }) => (size !== undefined) === c
 
 describe.each(someModes)("the tree of a session on $mode", ({ size, cgroups }) => {
   test("can be counted, signalled and ended after its leader's exit", async () => {
-    await using host = openHost({ cgroups });
+    const host = hostWith({ cgroups });
     const line = "trap '' HUP; setsid sleep 1000 & echo one $!; sleep 1000 & echo two $!; exit 3";
     const child = await host.sh(line, { size });
     expect(await child.heard.untilExited()).toEqual({ exit_code: 3, signal: null });
@@ -167,7 +179,7 @@ describe.each(someModes)("the tree of a session on $mode", ({ size, cgroups }) =
   });
 
   test("ends long before the grace is over when everybody goes at once", async () => {
-    await using host = openHost({ cgroups });
+    const host = hostWith({ cgroups });
     const child = await host.sh("sleep 1000 & echo go; wait", { size });
     await child.heard.untilText("go");
     expect(await host.endTree(child, { grace_ms: 600_000 })).toEqual([]);
@@ -175,7 +187,7 @@ describe.each(someModes)("the tree of a session on $mode", ({ size, cgroups }) =
   });
 
   test("is asked before it is killed, and may clean up", async () => {
-    await using host = openHost({ cgroups });
+    const host = hostWith({ cgroups });
     // The second shell tells, because the first one's trap is still set between its fork and its exec.
     const line = "trap 'echo cleaned; exit 9' HUP; sh -c 'echo go; exec sleep 1000' & wait";
     const child = await host.sh(line, { size });
@@ -187,7 +199,7 @@ describe.each(someModes)("the tree of a session on $mode", ({ size, cgroups }) =
   });
 
   test("counts no zombies", async () => {
-    await using host = openHost({ cgroups });
+    const host = hostWith({ cgroups });
     // What `sleep` has inherited from the shell it never waits for.
     const child = await host.sh("sh -c 'echo dead $$' & exec sleep 1000", { size });
     await child.heard.untilText("dead");
@@ -203,7 +215,7 @@ describe.each(someModes)("the tree of a session on $mode", ({ size, cgroups }) =
 
 describe.each([true, false])("the end of 30 sessions at once (cgroups: %s)", (cgroups) => {
   test("looks at the process table a few times, not a few times each", async () => {
-    await using host = openHost({ cgroups });
+    const host = hostWith({ cgroups });
     const children: HostChild[] = [];
     for (let count = 0; count < 30; count += 1) {
       children.push(await host.sh("trap '' HUP; sleep 1000 & echo go; wait"));
@@ -221,7 +233,7 @@ describe.each([true, false])("the end of 30 sessions at once (cgroups: %s)", (cg
 describe("with a cgroup", () => {
   test("who forks and exits without end is ended too", async () => {
     if (!hasCgroups) return expectNoCgroups();
-    await using host = openHost({ cgroups: true });
+    const host = hostWith({ cgroups: true });
     const folder = mkdtempSync(join(tmpdir(), "reins-hopper-"));
     try {
       const path = join(folder, "hop.sh");
