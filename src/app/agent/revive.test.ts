@@ -5,7 +5,10 @@ import type { SessionId } from "#contract/ids.ts";
 import { inline, openTestAgents, operationsOf, type TestAgents } from "#test/harness/agents.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { planLaunch } from "./launch.ts";
+
+const leaseAgents = leaseForFile(() => openTestAgents());
 
 const say = (session_id: SessionId, content: string) => ({ session_id, messages: [{ content }] });
 
@@ -28,7 +31,7 @@ async function eventsOf(agents: TestAgents, session_id: string) {
 }
 
 test("a parked agent comes back for the next message, which is not lost", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const operations = operationsOf(agents.deps);
   const { session_id } = await operations["agent.create"]({ source: inline });
   await operations["agent.send"](say(session_id, "park"));
@@ -45,7 +48,7 @@ test("a parked agent comes back for the next message, which is not lost", async 
 });
 
 test("many who come at once to a parked agent bring it back once, through two gateways as well", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const here = operationsOf(agents.deps);
   const { session_id } = await here["agent.create"]({ source: inline });
   await here["agent.send"](say(session_id, "park"));
@@ -70,7 +73,7 @@ test("many who come at once to a parked agent bring it back once, through two ga
 });
 
 test("a worker that ends on a request is started again and asked again, once", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const operations = operationsOf(agents.deps);
   const { session_id } = await operations["agent.create"]({ source: inline });
   await expect(operations["agent.send"](say(session_id, "end"))).rejects.toMatchObject({
@@ -84,7 +87,7 @@ test("a worker that ends on a request is started again and asked again, once", a
 });
 
 test("an agent that was closed for good stays closed", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const operations = operationsOf(agents.deps);
   const { session_id } = await operations["agent.create"]({ source: inline });
   await agents.host.client.call("session.close", { session_id });
@@ -96,7 +99,7 @@ test("an agent that was closed for good stays closed", async () => {
 });
 
 test("a worker that nobody has begun is begun by who comes next, after a while", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const operations = operationsOf(agents.deps);
   const { session_id } = await operations["agent.create"]({ source: inline });
   await operations["agent.send"](say(session_id, "park"));
@@ -115,7 +118,7 @@ test("a worker that nobody has begun is begun by who comes next, after a while",
 });
 
 test("an agent that never began is not brought back", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const { session_id } = await agents.host.create({ kind: "agent", argv: ["/bin/true"] });
   await ended(agents, session_id);
   const asked = operationsOf(agents.deps)["agent.tools"]({ session_id });
@@ -126,7 +129,7 @@ test("an agent that never began is not brought back", async () => {
 });
 
 test("an agent whose maker died before its first line begins when it is asked for again under its key", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const { client } = agents.host;
   const idempotency_key = "k";
   const caller = createTestCaller();
@@ -144,7 +147,7 @@ test("an agent whose maker died before its first line begins when it is asked fo
 });
 
 test("resuming answers with the same session when its worker can be asked", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const operations = operationsOf(agents.deps);
   const { session_id } = await operations["agent.create"]({ source: inline });
   await operations["agent.send"](say(session_id, "park"));

@@ -3,7 +3,10 @@ import { ManualClock } from "#base/manual-clock.ts";
 import { limits } from "#contract/limits.ts";
 import { openTestAgents, type TestAgents } from "#test/harness/agents.ts";
 import { waitFor } from "#test/harness/eventually.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { WorkerLink } from "./worker-link.ts";
+
+const leaseAgents = leaseForFile(() => openTestAgents());
 
 /** A child of any make that an agent's session consists of. */
 async function openChild({ host, deps }: TestAgents, script: string) {
@@ -19,7 +22,7 @@ const ECHO = `require("node:readline").createInterface(process.stdin).on("line",
 const SILENT = "process.stdin.resume()";
 
 test("a request is answered by the reply with its id, and nobody reads on afterwards", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const { session_id } = await openChild(agents, ECHO);
   const { worker } = agents.agents;
   expect(await worker.ask({ session_id, type: "agent", input: { name: "a" } })).toEqual({
@@ -31,7 +34,7 @@ test("a request is answered by the reply with its id, and nobody reads on afterw
 });
 
 test("those who ask at the same time share one reader, and each hears its own answer", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const { session_id } = await openChild(agents, ECHO);
   const { worker } = agents.agents;
   const names = Array.from({ length: 50 }, (_, index) => `agent ${index}`);
@@ -41,7 +44,7 @@ test("those who ask at the same time share one reader, and each hears its own an
 });
 
 test("lines of several pieces arrive whole, also when two gateways send them at once", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const { session_id } = await openChild(agents, ECHO);
   const other = agents.gateway();
   const instructions = ["a", "b", "c", "d"].map((letter) =>
@@ -60,7 +63,7 @@ test("lines of several pieces arrive whole, also when two gateways send them at 
 });
 
 test("a line that no door would take is refused before anything is typed", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const { session_id } = await openChild(agents, ECHO);
   const { worker } = agents.agents;
   const input = { instruction: "x".repeat(limits.body_bytes) };
@@ -73,7 +76,7 @@ test("a line that no door would take is refused before anything is typed", async
 });
 
 test("a refusal comes with the worker's own code", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const script = ECHO.replace("result: rest", "error: { code: 'busy', message: 'not now' }");
   const { session_id } = await openChild(agents, script);
   const asked = agents.agents.worker.ask({ session_id, type: "tools", input: {} });
@@ -81,7 +84,7 @@ test("a refusal comes with the worker's own code", async () => {
 });
 
 test("a worker that ends before it answers is said to have ended", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const { session_id } = await openChild(
     agents,
     "process.stdin.once('data', () => process.exit())",
@@ -96,7 +99,7 @@ test("a worker that ends before it answers is said to have ended", async () => {
 });
 
 test("a worker that does not answer is waited for as long as the limit says, and longer for a summary", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const { session_id } = await openChild(agents, SILENT);
   const clock = new ManualClock();
   const worker = new WorkerLink({ ...agents.deps, clock });
@@ -113,7 +116,7 @@ test("a worker that does not answer is waited for as long as the limit says, and
 });
 
 test("who stops waiting has the signal's reason, and the worker is asked all the same", async () => {
-  await using agents = await openTestAgents();
+  await using agents = await leaseAgents();
   const { session_id } = await openChild(
     agents,
     "process.stdin.on('data', (data) => process.stderr.write(data))",
