@@ -34,12 +34,17 @@ export class Sessions {
   readonly #listeners = new Set<SessionsListener>();
   #sessions = new Map<string, Session>();
   #status: SessionsView["status"] = "connecting";
+  /** The server's clock minus this browser's. */
+  #aheadMs = 0;
   #flushing: ReturnType<typeof setTimeout> | undefined;
 
   constructor(client: Pick<Client, "call" | "stream">, wait: Pause = pause) {
     this.#client = client;
     this.#pause = wait;
   }
+
+  /** The time by the server's clock, which its moments are compared with. */
+  readonly serverNow = (): number => Date.now() + this.#aheadMs;
 
   /** Calls for everything that happens from now on. */
   onEvent(listener: SessionsListener): () => void {
@@ -85,6 +90,7 @@ export class Sessions {
 
   async #apply(event: SessionsEvent, signal: AbortSignal): Promise<void> {
     if (event.type === "ready") {
+      this.#aheadMs = Date.parse(event.at) - Date.now();
       // What happens meanwhile waits behind this in the stream, and is newer.
       const sessions = await listAll(this.#client, signal);
       this.#sessions = sessions;

@@ -12,6 +12,23 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(seconds / size)} ${unit}`;
 }
 
+/** How long something takes: `2:13`, `1:02:13`, and from a day on `3 d 4 h`. */
+export function formatElapsed(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const days = Math.floor(seconds / 86_400);
+  if (days > 0) return `${days} d ${Math.floor(seconds / 3600) % 24} h`;
+  return formatClock(seconds).replace(/^0(?=\d:\d\d$)/, "");
+}
+
+/** The time of day, with the date when `now` is another day. */
+export function formatTimeOfDay(iso: string, now: number): string {
+  const at = new Date(iso);
+  const time = { hour: "2-digit", minute: "2-digit" } as const;
+  if (at.toDateString() === new Date(now).toDateString())
+    return at.toLocaleTimeString(undefined, time);
+  return at.toLocaleString(undefined, { month: "short", day: "numeric", ...time });
+}
+
 /** `mm:ss`, or `h:mm:ss` from an hour on. */
 export function formatClock(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));

@@ -43,3 +43,55 @@ test("a session that starts while the page is open reaches running, and an agent
     expect.arrayContaining(["Live 2", "Ended 0"]),
   );
 });
+
+test("the header says since when the status holds, by the server's own moments, and a tick redraws only the clock", async () => {
+  await using world = await openPageWorld();
+  const { host } = world;
+  const { session_id } = await host.create({ kind: "agent", argv: ["/bin/cat"], title: "writer" });
+  const tell = async (event: object, eof = false) => {
+    const data_b64 = Buffer.from(`${JSON.stringify(event)}\n`).toString("base64");
+    await host.client.call("session.input", { session_id, data_b64, eof });
+  };
+  await tell({ type: "agent.info", name: "root", model: "scripted/echo" });
+  await using visit = await world.visit({ path: `/s/${session_id}` });
+  const { page } = visit;
+  const header = page.locator("main header");
+  const shows = async (status: RegExp) => {
+    await waitFor(`the header shows ${status}`, async () =>
+      status.test((await header.textContent()) ?? ""),
+    );
+  };
+  await shows(/idle/);
+  expect(await header.locator("time").count()).toBe(0);
+  const at = (ageMs: number) => new Date(Date.now() - ageMs).toISOString();
+  await tell({ type: "turn.started", turn_id: "t", at: at(3_733_000) });
+  await shows(/working for 1:02:\d\d/);
+  const changed = await page.evaluate(
+    () =>
+      new Promise<string[]>((resolve) => {
+        const places: string[] = [];
+        const observer = new MutationObserver((records) => {
+          for (const { target } of records)
+            places.push((target instanceof Element ? target : target.parentElement)?.tagName ?? "");
+          if (places.length >= 2) resolve(places);
+        });
+        observer.observe(document.body, { subtree: true, childList: true, characterData: true });
+      }),
+  );
+  expect(new Set(changed)).toEqual(new Set(["TIME"]));
+  const asked = at(0);
+  const question = {
+    type: "approval.requested",
+    approval_id: "a",
+    kind: "tool",
+    message: "May I?",
+  };
+  await tell({ ...question, at: asked });
+  await shows(/needs you since \d/);
+  expect(await header.locator("time").getAttribute("datetime")).toBe(asked);
+  await tell({ type: "approval.resolved", approval_id: "a" });
+  await tell({ type: "turn.ended", turn_id: "t", reason: "done" }, true);
+  await shows(/sleeping since \d/);
+  const { exited_at } = await host.client.call("session.get", { session_id });
+  expect(await header.locator("time").getAttribute("datetime")).toBe(exited_at);
+});

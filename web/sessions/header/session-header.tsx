@@ -10,6 +10,7 @@ import { Icon } from "#web/ui/icons.tsx";
 import { Isolated } from "#web/ui/revealed.tsx";
 import css from "./session-header.module.css";
 import { SessionMenu } from "./session-menu.tsx";
+import { StatusClock } from "./status-clock.tsx";
 
 interface SessionHeaderProps {
   readonly session: Session;
@@ -38,7 +39,9 @@ export function SessionHeader({ session, children }: SessionHeaderProps) {
           <Isolated text={session.work_dir} reading="decision" />
         </p>
       </div>
-      <StateBadge session={session} />
+      <div className={css.status}>
+        <StateBadge session={session} /> <StatusClock session={session} />
+      </div>
       <div className={css.actions}>
         {children}
         <SessionMenu session={session} />
