@@ -90,7 +90,7 @@ async function measureFlood(
   const id = await gateway.create({ kind: "terminal", argv: ["bash", "-c", "read -r; exec yes"] });
   await using visit = await browser.visit({ door, path: `/s/${id}` });
   const { page } = visit;
-  await page.getByText("You hold the reins", { exact: true }).waitFor();
+  await page.getByText("You have control", { exact: true }).waitFor();
   const idle = await timeClicks(page, 10);
   const before = await heapMib(page);
   await page.keyboard.press("Enter");

@@ -41,7 +41,7 @@ test("only what was filled in is asked for", () => {
 });
 
 test("an action is said in words, one of a newer server by its name", () => {
-  expect(sayAction("session.taken_over")).toBe("took the reins");
+  expect(sayAction("session.taken_over")).toBe("took control");
   expect(sayAction("moon.landed")).toBe("moon.landed");
   expect(sayAction("constructor")).toBe("constructor");
 });

@@ -10,7 +10,7 @@ export const ACTION_WORDS: Readonly<Record<AuditAction, string>> = {
   "session.resized": "resized the terminal",
   "session.renamed": "renamed the session",
   "session.signalled": "sent a signal",
-  "session.taken_over": "took the reins",
+  "session.taken_over": "took control",
   "session.closed": "closed the session",
   "session.ended": "ended the session",
   "session.removed": "removed the session",

@@ -23,7 +23,7 @@ test("who was given control types and may let go", () => {
   expect(describeControl(state, ann)).toEqual({
     canType: true,
     action: "release",
-    says: "You hold the reins",
+    says: "You have control",
   });
 });
 
@@ -32,10 +32,10 @@ test("a viewer is told who holds the reins, and may take them", () => {
   expect(describeControl(state, ann)).toEqual({
     canType: false,
     action: "take",
-    says: "bob holds the reins",
+    says: "bob has control",
   });
   const free = changeControl(state, { type: "control", holder: null });
-  expect(describeControl(free, ann).says).toBe("Nobody holds the reins");
+  expect(describeControl(free, ann).says).toBe("No one has control");
 });
 
 test("whose role is too small is offered nothing", () => {
@@ -43,15 +43,15 @@ test("whose role is too small is offered nothing", () => {
   expect(describeControl(state, { name: "eve", mayControl: false })).toEqual({
     canType: false,
     action: undefined,
-    says: "You are watching",
+    says: "View only",
   });
 });
 
 test("who has the same name in another window is not somebody else", () => {
   const state = after({ type: "connected", role: "viewer" }, { type: "control", holder: "ann#2" });
-  expect(describeControl(state, ann).says).toBe("You hold the reins elsewhere");
-  expect(sayTaken("ann#12", ann)).toBe("The reins were taken by you, in another place");
-  expect(sayTaken("bob", ann)).toBe("The reins were taken by bob");
+  expect(describeControl(state, ann).says).toBe("You have control in another window");
+  expect(sayTaken("ann#12", ann)).toBe("You took control in another window");
+  expect(sayTaken("bob", ann)).toBe("bob took control");
 });
 
 test("taken over names the last holder that was told, until they are taken back", () => {
@@ -71,7 +71,7 @@ test("taken over names the last holder that was told, until they are taken back"
 
 test("taken by nobody knows whom is still said", () => {
   const state = after({ type: "connected", role: "controller" }, { type: "taken_over" });
-  expect(state.takenBy).toBe("somebody else");
+  expect(state.takenBy).toBe("another client");
 });
 
 test("a lease that ran out leaves a viewer", () => {

@@ -59,8 +59,8 @@ export type ControlEvent =
   /** After a failure, from the beginning. */
   | { readonly type: "opened_again" };
 
-/** Somebody has them, and nobody has said who. */
-const SOMEBODY = "somebody else";
+/** Another client has control, and the server has not said which. */
+const SOMEBODY = "another client";
 
 export function createControlState(holder: string | null): ControlState {
   return {
@@ -171,16 +171,15 @@ export function describeControl(state: ControlState, watcher: Watcher): ControlS
   if (connection === "over") return { canType: false, action: undefined, says: "" };
   if (connection === "connecting")
     return { canType: false, action: undefined, says: "Connecting…" };
-  if (role === "controller")
-    return { canType: true, action: "release", says: "You hold the reins" };
+  if (role === "controller") return { canType: true, action: "release", says: "You have control" };
   const says = sayHolder(holder, watcher);
   return { canType: false, action: watcher.mayControl ? "take" : undefined, says };
 }
 
 function sayHolder(holder: string | null, { name, mayControl }: Watcher): string {
-  if (holder === null) return mayControl ? "Nobody holds the reins" : "You are watching";
+  if (holder === null) return mayControl ? "No one has control" : "View only";
   const who = personOf(holder);
-  return who === name ? "You hold the reins elsewhere" : `${who} holds the reins`;
+  return who === name ? "You have control in another window" : `${who} has control`;
 }
 
 /** A holder is a person and a number, for one person may sit at several places. */
@@ -191,7 +190,5 @@ function personOf(holder: string): string {
 /** Who took them, in the words of the one who lost them. */
 export function sayTaken(takenBy: string, { name }: Watcher): string {
   const who = personOf(takenBy);
-  return who === name
-    ? "The reins were taken by you, in another place"
-    : `The reins were taken by ${who}`;
+  return who === name ? "You took control in another window" : `${who} took control`;
 }

@@ -32,8 +32,8 @@ export function useTerminalCommands(actions: TerminalActions | undefined): void 
       toasts.add("info", `Reading aloud of the terminal is ${isOn ? "on" : "off"}`);
     };
     const control = {
-      take: command("take", "Take the reins", { run: () => void room.link.take() }),
-      release: command("release", "Let go of the reins", { run: () => void room.link.release() }),
+      take: command("take", "Take control", { run: () => void room.link.take() }),
+      release: command("release", "Release control", { run: () => void room.link.release() }),
     };
     return [
       ...(action === undefined ? [] : [control[action]]),

@@ -102,7 +102,7 @@ test("a viewer watches and is told what is not for it", async () => {
   await using visit = await world.visit({ door: world.door.as(secret), path: `/s/${session_id}` });
   const { page } = visit;
   await screenShows(page, /^to-see$/m);
-  expect(await page.getByRole("button", { name: "Take the reins" }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: "Take control" }).count()).toBe(0);
   await visit.goTo("/audit");
   await page.getByRole("heading", { name: "Only an admin sees the audit log" }).waitFor();
   await visit.goTo("/new/shell");

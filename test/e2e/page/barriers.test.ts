@@ -64,10 +64,10 @@ async function furnish(world: PageWorld): Promise<readonly Place[]> {
     ["/new/shell", (visit) => visit.page.getByRole("form", { name: "Shell" }).waitFor()],
     ["/new/command", (visit) => visit.page.getByRole("form", { name: "Command" }).waitFor()],
     ["/new/agent", (visit) => visit.page.getByRole("form", { name: "Agent" }).waitFor()],
-    [`/s/${shell.session_id}`, text("You hold the reins")],
+    [`/s/${shell.session_id}`, text("You have control")],
     [
       `/s/${held.session_id}`,
-      (visit) => visit.page.getByRole("button", { name: "Take the reins" }).waitFor(),
+      (visit) => visit.page.getByRole("button", { name: "Take control" }).waitFor(),
     ],
     [`/s/${ended.session_id}`, text(/has ended/)],
     [`/s/${command.session_id}`, text(/has ended/)],

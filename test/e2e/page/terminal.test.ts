@@ -10,12 +10,12 @@ test("a shell is opened in the page, typed into, and found again after a reload"
   await page.getByLabel("Directory").fill(world.host.dataDir);
   await page.getByRole("button", { name: "Open the shell" }).click();
   await page.getByRole("region", { name: "Terminal" }).waitFor();
-  await page.getByText("You hold the reins", { exact: true }).waitFor();
+  await page.getByText("You have control", { exact: true }).waitFor();
   await page.keyboard.type("echo sum-$((40 + 2)); pwd\n");
   await screenShows(page, new RegExp(`^sum-42\\n${world.host.dataDir}$`, "m"));
   const address = page.url();
   await page.reload();
-  await page.getByText("You hold the reins", { exact: true }).waitFor();
+  await page.getByText("You have control", { exact: true }).waitFor();
   expect(page.url()).toBe(address);
   await screenShows(page, "sum-42");
   await page.keyboard.type("echo again-$((1 + 1))\n");
@@ -31,14 +31,14 @@ test("a page that is reloaded before its old connection has ended holds the rein
   const path = `/s/${session_id}`;
   // A connection that does not end, and a tab that held it before its page was reloaded.
   await using old = await world.visit({ path });
-  await old.page.getByText("You hold the reins", { exact: true }).waitFor();
+  await old.page.getByText("You have control", { exact: true }).waitFor();
   await using visit = await world.visit({ path });
   const { page } = visit;
-  await page.getByText("You hold the reins elsewhere").waitFor();
+  await page.getByText("You have control in another window").waitFor();
   const kept = await old.page.evaluate("JSON.stringify(window.sessionStorage)");
   await page.evaluate(`Object.assign(window.sessionStorage, ${kept})`);
   await page.reload();
-  await page.getByText("You hold the reins", { exact: true }).waitFor();
+  await page.getByText("You have control", { exact: true }).waitFor();
   await page.keyboard.type("echo held-$((1 + 1))\n");
   await screenShows(page, /^held-2$/m);
 });
@@ -51,9 +51,9 @@ test("two people look at a terminal: one holds the reins, the other takes them",
   });
   const path = `/s/${session_id}`;
   await using first = await world.visit({ path, viewport: { width: 1000, height: 700 } });
-  await first.page.getByText("You hold the reins", { exact: true }).waitFor();
+  await first.page.getByText("You have control", { exact: true }).waitFor();
   await using second = await world.visit({ path, viewport: { width: 1300, height: 900 } });
-  const take = second.page.getByRole("button", { name: "Take the reins" });
+  const take = second.page.getByRole("button", { name: "Take control" });
   await take.waitFor();
   const sizeOf = async () => {
     const { cols, rows } = await world.door.get("session.get", { session_id });
@@ -70,16 +70,16 @@ test("two people look at a terminal: one holds the reins, the other takes them",
   expect(await sizeOf()).toBe(size);
   await second.page.locator(".xterm").click();
   await second.page.keyboard.type("echo never\n");
-  await second.page.getByText(/take the reins to type/i).waitFor();
+  await second.page.getByText(/take control to type/i).waitFor();
   await take.click();
-  await second.page.getByText("You hold the reins", { exact: true }).waitFor();
-  await first.page.getByText(/the reins were taken/i).waitFor();
+  await second.page.getByText("You have control", { exact: true }).waitFor();
+  await first.page.getByText(/took control/i).waitFor();
   await waitFor("the size is the second's", async () => (await sizeOf()) !== size);
   await second.page.keyboard.type("echo from-$((1 + 1))\n");
   const screen = await screenShows(first.page, /^from-2$/m);
   expect(screen).not.toContain("never");
-  await first.page.getByRole("button", { name: "Take the reins" }).first().click();
-  await second.page.getByText(/the reins were taken/i).waitFor();
+  await first.page.getByRole("button", { name: "Take control" }).first().click();
+  await second.page.getByText(/took control/i).waitFor();
   await first.page.keyboard.type("echo from-$((1 + 2))\n");
   await screenShows(second.page, /^from-3$/m);
 });
@@ -96,7 +96,7 @@ test("a terminal outlives the gateway, and no character is lost or doubled", asy
     expected: /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|WebSocket|ERR_EMPTY_RESPONSE|net::ERR/,
   });
   const { page } = visit;
-  await page.getByText("You hold the reins", { exact: true }).waitFor();
+  await page.getByText("You have control", { exact: true }).waitFor();
   await page.keyboard.type("begin\n");
   // Or a later one: it does not wait for who looks.
   await screenShows(page, /^line-(?:[4-9]\d|\d{3})$/m);

@@ -31,12 +31,12 @@ export function ControlActions({ link, shown }: Omit<ControlProps, "state">) {
       </span>
       {action === "take" ? (
         <Button tone="primary" size="small" onClick={() => void link.take()}>
-          Take the reins
+          Take control
         </Button>
       ) : null}
       {action === "release" ? (
         <Button size="small" onClick={() => void link.release()}>
-          Let go
+          Release control
         </Button>
       ) : null}
     </>
@@ -58,11 +58,11 @@ export function ControlNotices({ link, state, shown, watcher }: NoticesProps) {
         {takenBy === undefined ? null : (
           <div className={css.taken}>
             <span>
-              <strong>{sayTaken(takenBy, watcher)}.</strong> You are watching from where you were.
+              <strong>{sayTaken(takenBy, watcher)}.</strong> This window is now view only.
             </span>
             {shown.action === "take" ? (
               <Button size="small" tone="primary" onClick={() => void link.take()}>
-                Take them back
+                Take control
               </Button>
             ) : null}
             <IconButton icon="close" label="Dismiss" onClick={() => link.dismiss("taken")} />
@@ -75,8 +75,8 @@ export function ControlNotices({ link, state, shown, watcher }: NoticesProps) {
         {hint === "shown" ? (
           <p className={css.hint}>
             {watcher.mayControl
-              ? "You are watching; take the reins to type"
-              : "You are watching; your role does not type"}
+              ? "View only; take control to type"
+              : "View only; your role may not type"}
           </p>
         ) : null}
       </div>
