@@ -74,6 +74,16 @@ test("taken by nobody knows whom is still said", () => {
   expect(state.takenBy).toBe("another client");
 });
 
+test("the holder that is named later takes the place of an unnamed one", () => {
+  const state = after(
+    { type: "connected", role: "controller" },
+    { type: "taken_over" },
+    { type: "restored", role: "viewer" },
+    { type: "control", holder: "bob#3" },
+  );
+  expect(state).toMatchObject({ role: "viewer", takenBy: "bob#3", holder: "bob#3" });
+});
+
 test("a lease that ran out leaves a viewer", () => {
   const state = after(
     { type: "connected", role: "controller" },

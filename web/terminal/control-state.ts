@@ -8,7 +8,7 @@ import type { EndReason } from "#contract/session-state.ts";
  *                              │ └───────lost────▶ ▲ (tried again by the client library)
  *        viewer ──took──▶ controller ──released, control {holder: null}──▶ viewer
  *           ▲                  │ taken_over
- *           └── watches on ────┘                 exit, failed ──▶ over
+ *           └─ stays attached ─┘                 exit, failed ──▶ over
  * ```
  */
 export interface ControlState {
@@ -116,10 +116,10 @@ function follow(state: ControlState, event: Followed): ControlState {
     case "lost":
       return { ...state, connection: "lost", isBack: false };
     case "control":
-      // Another holder is told to a controller by the end of its connection; that nobody holds them, only so.
+      // A takeover ends a controller's connection; a lease that ran out does not.
       return event.holder === null
         ? { ...state, holder: null, role: "viewer" }
-        : { ...state, holder: event.holder };
+        : { ...state, holder: event.holder, takenBy: state.takenBy && event.holder };
     case "took":
       return { ...state, role: "controller", takenBy: undefined, hint: "said" };
     case "released":

@@ -58,8 +58,7 @@ const DEFAULT_SIZE: Size = { cols: 80, rows: 24 };
 
 /**
  * One session and this page: what it prints goes to the screen in order, what is typed goes back while this page holds
- * the reins. Cuts are mended by the client library. When the reins are taken the server ends the connection; then
- * another one watches on from the byte where that ended.
+ * the reins. Cuts are mended by the client library, which also stays attached as a viewer when another client takes control.
  */
 export class SessionLink implements Disposable {
   readonly state: Store<ControlState>;
@@ -149,21 +148,18 @@ export class SessionLink implements Disposable {
     const attachment = client.attach(session.session_id, {
       ...options,
       signal,
+      stay: true,
       queueBytes: UNREAD_BYTES,
     });
     this.#attachment = attachment;
     this.#isPainting = options.paint === true;
-    const watching: AttachOptions = { ...options, role: "viewer", takeover: false };
     for await (const event of attachment) {
       if (signal.aborted) return undefined;
       await this.#apply(event);
       this.#painted(event);
-      if (event.type === "taken_over")
-        return attachment.offset === undefined
-          ? watching
-          : { role: "viewer", since: attachment.offset };
-      // Somebody was faster: that is no failure, but it leaves us watching.
-      if (event.type === "failed" && isBeaten(event.fault, options)) return watching;
+      // Another client was faster: that is not a failure, but this page only views.
+      if (event.type === "failed" && isBeaten(event.fault, options))
+        return { ...options, role: "viewer", takeover: false };
     }
     return undefined;
   }

@@ -74,6 +74,9 @@ test("two people look at a terminal: one holds the reins, the other takes them",
   await take.click();
   await second.page.getByText("You have control", { exact: true }).waitFor();
   await first.page.getByText(/took control/i).waitFor();
+  // It stays attached as a viewer, names the controller and can take control back.
+  await first.page.getByText("You have control in another window").waitFor();
+  expect(await first.page.getByText("Connection lost").count()).toBe(0);
   await waitFor("the size is the second's", async () => (await sizeOf()) !== size);
   await second.page.keyboard.type("echo from-$((1 + 1))\n");
   const screen = await screenShows(first.page, /^from-2$/m);
