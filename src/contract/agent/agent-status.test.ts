@@ -127,6 +127,29 @@ test.each<[string, readonly StatusEvent[], string]>([
     [{ type: "tool.result", tool: "read", output: "no\nsuch file", is_error: true }],
     "tool read failed: such file",
   ],
+  [
+    "a command that failed, with its exit code",
+    [
+      {
+        ...{ type: "tool.result", tool: "execute", is_error: false },
+        output: "collecting\n2 tests failed\n[exit code 3 after 1.2 s]",
+      },
+    ],
+    "tool execute failed with exit code 3: 2 tests failed",
+  ],
+  [
+    "a command that failed and printed nothing",
+    [{ type: "tool.result", tool: "execute", output: "[exit code 1 after 0.1 s]" }],
+    "tool execute failed with exit code 1",
+  ],
+  [
+    "a call, when its command ended with 0",
+    [
+      { type: "tool.call.end", tool: "execute", input: { command: "npm test" } },
+      { type: "tool.result", tool: "execute", output: "fine\n[exit code 0 after 0.1 s]" },
+    ],
+    "tool execute npm test",
+  ],
   ["what it asks", [asked, said("I wait.")], "asks: May I?"],
   [
     "what it did before, as soon as it has its answer",

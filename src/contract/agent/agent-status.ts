@@ -8,6 +8,7 @@ import type {
   SessionUsage,
 } from "#contract/session-state.ts";
 import { findLastLine, toPlainLine } from "#contract/text/plain-line.ts";
+import { findExit } from "#contract/tools/process-text.ts";
 
 /**
  * The status of an agent as its events tell it. The host reduces the lines that pass through it and keeps the result in
@@ -186,13 +187,7 @@ const ownReducers = new Map<string, Reducer>([
   ["message.delta", (status, event) => grow(status, event)],
   ["message.end", (_status, { text }) => ({ ...tell(findLastLine(textOf(text))), partial: null })],
   ["tool.call.end", (_status, { tool, input }) => tell(describeCall(tool, input))],
-  [
-    "tool.result",
-    (_status, { tool, output, is_error }) =>
-      is_error === true
-        ? tell(`tool ${textOf(tool)} failed: ${findLastLine(textOf(output))}`)
-        : undefined,
-  ],
+  ["tool.result", (_status, event) => tellFailure(event)],
   ["limit.reached", (_status, { message }) => tell(textOf(message))],
   ["error", (_status, { message }) => tell(`error: ${textOf(message)}`)],
 ]);
@@ -307,6 +302,17 @@ function grow({ partial, last_line }: AgentStatus, { message_id, text }: StatusE
 function tell(text: string): Change {
   const last_line = toPlainLine(text);
   return last_line === "" ? {} : { last_line };
+}
+
+/** A command with an exit code other than 0 has failed, although its tool has not. */
+function tellFailure({ tool, output, is_error }: StatusEvent): Change {
+  const [name, text] = [textOf(tool), textOf(output)];
+  const exit = findExit(name, text);
+  const hasExitCode = exit !== undefined && exit.exit_code !== 0;
+  if (is_error !== true && !hasExitCode) return undefined;
+  const how = hasExitCode ? ` with exit code ${exit.exit_code}` : "";
+  const why = findLastLine(hasExitCode ? exit.printed : text);
+  return tell(`tool ${name} failed${how}${why === "" ? "" : `: ${why}`}`);
 }
 
 function describeCall(tool: unknown, input: unknown): string {

@@ -1,5 +1,5 @@
 import type { AgentEventOf } from "#contract/agent/events.ts";
-import { readExitCode } from "#contract/tools/process-text.ts";
+import { findExit } from "#contract/tools/process-text.ts";
 import type { CallItem, CallStatus, Conversation, Item, Thread } from "./items.ts";
 import { keepEnds, keepTail, OUTPUT_CHARS, RESULT_CHARS } from "./text.ts";
 import { changeThread, findItem, mapItems, putItem, threadOf } from "./thread.ts";
@@ -41,18 +41,11 @@ function endCall(
   return isOwn ? { ...next, total: state.total + 1 } : next;
 }
 
-/** The tools whose result is made by `sayProcess`. */
-const PROCESS_TOOLS = ["execute", "process_output", "process_wait"];
-
 type Result = Pick<AgentEventOf<"tool.result">, "tool" | "output" | "is_error">;
 
 /** A command with an exit code other than 0 has failed, although its tool has not. */
 export function hasFailed({ tool, output, is_error }: Result): boolean {
-  return is_error || (findExitCode(tool, output) ?? 0) !== 0;
-}
-
-function findExitCode(tool: string, output: string): number | undefined {
-  return PROCESS_TOOLS.includes(tool) ? readExitCode(output) : undefined;
+  return is_error || (findExit(tool, output)?.exit_code ?? 0) !== 0;
 }
 
 export function endOf(
@@ -60,7 +53,7 @@ export function endOf(
   result: Result & Pick<AgentEventOf<"tool.result">, "at" | "images">,
 ) {
   const { tool, output, images = [], at: ended_at } = result;
-  const exit_code = findExitCode(tool, output);
+  const exit_code = findExit(tool, output)?.exit_code;
   const failed: CallStatus = decision === "reject" ? "rejected" : "failed";
   const status: CallStatus = hasFailed(result) ? failed : "done";
   return { status, exit_code, images, ended_at, result: keepEnds(output, RESULT_CHARS) };

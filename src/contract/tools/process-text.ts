@@ -19,13 +19,25 @@ export function sayProcess(result: ProcessResult | ProcessRead): string {
 
 const EXIT_LINE = /^\[exit code (\d+) after [\d.]+ s(?:, ended by \w+)?\]$/;
 
-/** The exit code in a text of `sayProcess`; undefined while the process runs, and in any other text. */
-export function readExitCode(text: string): number | undefined {
+/** Tools whose results are texts of `sayProcess`. */
+const PROCESS_TOOLS = ["execute", "process_output", "process_wait"];
+
+export interface ReportedExit {
+  readonly exit_code: number;
+  /** The output of the process, without the lines about it. */
+  readonly printed: string;
+}
+
+/** The exit that the result of a tool reports; undefined while the process runs, and for any other tool or text. */
+export function findExit(tool: string, text: string): ReportedExit | undefined {
+  if (!PROCESS_TOOLS.includes(tool)) return undefined;
   const start = text.lastIndexOf("[exit code ");
   if (start === -1 || (start > 0 && text[start - 1] !== "\n")) return undefined;
   const end = text.indexOf("\n", start);
   const [, code] = EXIT_LINE.exec(text.slice(start, end === -1 ? text.length : end)) ?? [];
-  return code === undefined ? undefined : Number(code);
+  return code === undefined
+    ? undefined
+    : { exit_code: Number(code), printed: text.slice(0, start) };
 }
 
 /** A text as it is, and lines about it that cannot be taken for its own. */
