@@ -44,6 +44,15 @@ test("a session that starts while the page is open reaches running, and an agent
   );
 });
 
+/** The tags of the elements in which the next two changes of the page are. A string: these tests know no DOM. */
+const TWO_CHANGES = `new Promise((resolve) => {
+  const tags = [];
+  new MutationObserver((records) => {
+    for (const { target } of records) tags.push((target.tagName ? target : target.parentElement).tagName);
+    if (tags.length >= 2) resolve(tags);
+  }).observe(document.body, { subtree: true, childList: true, characterData: true });
+})`;
+
 test("the header says since when the status holds, by the server's own moments, and a tick redraws only the clock", async () => {
   await using world = await openPageWorld();
   const { host } = world;
@@ -66,18 +75,7 @@ test("the header says since when the status holds, by the server's own moments, 
   const at = (ageMs: number) => new Date(Date.now() - ageMs).toISOString();
   await tell({ type: "turn.started", turn_id: "t", at: at(3_733_000) });
   await shows(/working for 1:02:\d\d/);
-  const changed = await page.evaluate(
-    () =>
-      new Promise<string[]>((resolve) => {
-        const places: string[] = [];
-        const observer = new MutationObserver((records) => {
-          for (const { target } of records)
-            places.push((target instanceof Element ? target : target.parentElement)?.tagName ?? "");
-          if (places.length >= 2) resolve(places);
-        });
-        observer.observe(document.body, { subtree: true, childList: true, characterData: true });
-      }),
-  );
+  const changed: readonly string[] = await page.evaluate(TWO_CHANGES);
   expect(new Set(changed)).toEqual(new Set(["TIME"]));
   const asked = at(0);
   const question = {
