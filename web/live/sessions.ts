@@ -33,6 +33,7 @@ export class Sessions {
   readonly #pause: Pause;
   readonly #listeners = new Set<SessionsListener>();
   #sessions = new Map<string, Session>();
+  #hasListed = false;
   #status: SessionsView["status"] = "connecting";
   /** The server's clock minus this browser's. */
   #aheadMs = 0;
@@ -45,6 +46,11 @@ export class Sessions {
 
   /** The time by the server's clock, which its moments are compared with. */
   readonly serverNow = (): number => Date.now() + this.#aheadMs;
+
+  /** Every session as the newest event left it, without the wait for the next drawing; undefined before the first list. */
+  listed(): Iterable<Session> | undefined {
+    return this.#hasListed ? this.#sessions.values() : undefined;
+  }
 
   /** Calls for everything that happens from now on. */
   onEvent(listener: SessionsListener): () => void {
@@ -94,6 +100,7 @@ export class Sessions {
       // What happens meanwhile waits behind this in the stream, and is newer.
       const sessions = await listAll(this.#client, signal);
       this.#sessions = sessions;
+      this.#hasListed = true;
       this.#setStatus("live");
     } else if (event.type === "session.removed") {
       this.#sessions.delete(event.session_id);

@@ -1,10 +1,10 @@
-import { isLive, isResumable } from "#contract/ended.ts";
 import type { SessionsEvent } from "#contract/operations/reading.ts";
 import type { Session } from "#contract/session.ts";
+import { hasEnded } from "#web/sessions/state-words.ts";
 
 /**
- * What of all that happens to sessions is worth a word to somebody who looks elsewhere: that an agent begins to ask, and
- * that a session ends. What was so before the page opened is no news, and neither is what a cut tells a second time.
+ * The changes worth a notice to a user who looks elsewhere: an agent begins to need them, and a session ends. The list that
+ * the page reads when the server is ready is where it begins; only a change of status after it is news.
  */
 export interface News {
   readonly kind: "asks" | "ended";
@@ -12,88 +12,81 @@ export interface News {
 }
 
 interface Attending {
-  /** By the server's clock; undefined where nobody listened yet when it said so. */
-  readonly openedAt: string | undefined;
-  /** Agents that were known to ask, also through a cut. */
+  /** False until the first list: what it holds is not news. */
+  readonly hasBegun: boolean;
+  /** Agents that need the user, as far as the page knows. */
   readonly asking: ReadonlySet<string>;
-  /** Sessions whose end was told, the oldest first. */
+  /** Sessions whose end was reported, the oldest first. */
   readonly ended: ReadonlySet<string>;
 }
 
 export const NOTHING_HEARD: Attending = {
-  openedAt: undefined,
+  hasBegun: false,
   asking: new Set(),
   ended: new Set(),
 };
 
-/** So long a server may take to find out which of those that run ask already, and which of the parked. */
-const SETTLE_RUNNING_MS = 3000;
-const SETTLE_PARKED_MS = 30_000;
-/** More than anybody has; beyond it the oldest may be told again. */
+/** More than a server holds; beyond it the oldest may be reported again. */
 const REMEMBERED = 20_000;
 
-type Heard = { readonly attending: Attending; readonly news: News | undefined };
+interface Heard {
+  readonly attending: Attending;
+  readonly news: readonly News[];
+}
 
-/** `ageMs`: of the page, by its own clock; that of the server may go otherwise. */
-export function hear(before: Attending, event: SessionsEvent, ageMs: number): Heard {
-  if (event.type === "ready") {
-    const openedAt = before.openedAt ?? event.at;
-    return { attending: { ...before, openedAt }, news: undefined };
-  }
+/** `listed`: every session, as the page has read them at a `ready`. After a cut, agents that began to ask meanwhile are news. */
+export function hearList(before: Attending, listed: Iterable<Session>): Heard {
+  const asking = [...listed].filter(isAsking);
+  const attending = {
+    ...before,
+    hasBegun: true,
+    asking: new Set(asking.map(({ session_id }) => session_id)),
+  };
+  const isNew = ({ session_id }: Session) => before.hasBegun && !before.asking.has(session_id);
+  return {
+    attending,
+    news: asking.filter(isNew).map((session) => ({ kind: "asks", session })),
+  };
+}
+
+export function hear(before: Attending, event: SessionsEvent): Heard {
+  if (event.type === "ready") return { attending: before, news: [] };
   if (event.type === "session.removed") {
     const asking = without(before.asking, event.session_id);
     const ended = without(before.ended, event.session_id);
-    return { attending: { ...before, asking, ended }, news: undefined };
+    return { attending: { ...before, asking, ended }, news: [] };
   }
-  if (event.type === "session.exited") return hearEnd(before, event.session);
-  if (isLive(event.session)) return hearAnswer(reborn(before, event.session), event, ageMs);
-  return hearAnswer(before, event, ageMs);
+  return hearStatus(before, event.session, event.type === "session.exited");
 }
 
-function hearAnswer(
-  before: Attending,
-  event: Extract<SessionsEvent, { readonly session: Session }>,
-  ageMs: number,
-): Heard {
-  const { session, needs_answer } = event;
+function hearStatus(before: Attending, session: Session, isExit: boolean): Heard {
   const { session_id } = session;
-  if (needs_answer === undefined) return { attending: before, news: undefined };
-  if (!needs_answer) {
-    const asking = without(before.asking, session_id);
-    return { attending: { ...before, asking }, news: undefined };
-  }
-  const isKnown = before.asking.has(session_id) || wasBefore(before, session, ageMs);
-  const attending = { ...before, asking: withOne(before.asking, session_id) };
-  return { attending, news: isKnown ? undefined : { kind: "asks", session } };
-}
-
-function hearEnd(before: Attending, session: Session): Heard {
-  const { session_id } = session;
+  const isOver = hasEnded(session);
+  const change = isAsking(session) ? withOne : without;
   const attending = {
     ...before,
-    asking: isResumable(session) ? before.asking : without(before.asking, session_id),
-    ended: withOne(before.ended, session_id),
+    asking: change(before.asking, session_id),
+    ended: keepEnd(before.ended, session_id, { isOver, isExit }),
   };
-  const isNews = !before.ended.has(session_id) && isWorthAWord(session);
-  return { attending, news: isNews ? { kind: "ended", session } : undefined };
+  const news: News[] = [];
+  if (isAsking(session) && !before.asking.has(session_id)) news.push({ kind: "asks", session });
+  if (isExit && isOver && !before.ended.has(session_id) && session.parent_session_id === null)
+    news.push({ kind: "ended", session });
+  return { attending, news };
 }
 
-/** An agent that was started again may end again. */
-function reborn(before: Attending, { session_id }: Session): Attending {
-  if (!before.ended.has(session_id)) return before;
-  return { ...before, ended: without(before.ended, session_id) };
+/** An agent that was started again may end again. A change of a session that ended before is not its end. */
+function keepEnd(
+  ended: ReadonlySet<string>,
+  sessionId: string,
+  { isOver, isExit }: Record<"isOver" | "isExit", boolean>,
+): ReadonlySet<string> {
+  if (!isOver) return without(ended, sessionId);
+  return isExit ? withOne(ended, sessionId) : ended;
 }
 
-/** What an agent opens comes and goes by the dozen, and a parked agent goes on when somebody speaks to it. */
-function isWorthAWord(session: Session): boolean {
-  return session.parent_session_id === null && !isResumable(session);
-}
-
-/** The server finds out one after the other, and says of each that it asks now. */
-function wasBefore({ openedAt }: Attending, session: Session, ageMs: number): boolean {
-  // The other way round it says nothing: what is told of a session may be older than the question.
-  if (openedAt !== undefined && Date.parse(session.last_io_at) > Date.parse(openedAt)) return false;
-  return ageMs < (isLive(session) ? SETTLE_RUNNING_MS : SETTLE_PARKED_MS);
+function isAsking({ status }: Session): boolean {
+  return status === "needs_you";
 }
 
 function withOne(set: ReadonlySet<string>, id: string): ReadonlySet<string> {

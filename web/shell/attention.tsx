@@ -5,7 +5,7 @@ import { navigate, parseRoute, useRoute } from "#web/app/router.ts";
 import { settings } from "#web/live/settings.ts";
 import { useStore } from "#web/live/store.ts";
 import { nameOf } from "#web/sessions/session-name.ts";
-import { hear, type News, NOTHING_HEARD } from "./attention-news.ts";
+import { hear, hearList, type News, NOTHING_HEARD } from "./attention-news.ts";
 import {
   chooseWay,
   countNotice,
@@ -22,19 +22,22 @@ export function Attention() {
   const [unseen, setUnseen] = useState<ReadonlySet<string>>(new Set());
   const shown = useRef<readonly number[]>([]);
   useEffect(() => {
-    let attending = NOTHING_HEARD;
-    const begunAt = performance.now();
-    return app.sessions.onEvent((event) => {
-      const heard = hear(attending, event, performance.now() - begunAt);
-      attending = heard.attending;
-      if (heard.news === undefined) return;
-      const { news } = heard;
+    const report = (news: News) => {
       const way = chooseWay(news, lookNow());
       if (way === "none") return;
       if (news.kind === "ended") setUnseen((before) => addUnseen(before, news));
-      // It stays until somebody comes back.
+      // It stays until the user comes back.
       if (way === "toast") addToast(app, news);
       else shown.current = showNotice(news, shown.current);
+    };
+    // The list may have been read before this view was drawn.
+    const listed = app.sessions.listed();
+    let { attending } = listed ? hearList(NOTHING_HEARD, listed) : { attending: NOTHING_HEARD };
+    return app.sessions.onEvent((event) => {
+      const list = event.type === "ready" ? app.sessions.listed() : undefined;
+      const heard = list ? hearList(attending, list) : hear(attending, event);
+      attending = heard.attending;
+      for (const news of heard.news) report(news);
     });
   }, [app]);
   const looking = useLooking();
