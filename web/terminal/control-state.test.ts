@@ -49,7 +49,7 @@ test("whose role is too small is offered nothing", () => {
 
 test("who has the same name in another window is not somebody else", () => {
   const state = after({ type: "connected", role: "viewer" }, { type: "control", holder: "ann#2" });
-  expect(describeControl(state, ann).says).toBe("You have control in another window");
+  expect(describeControl(state, ann).says).toBe("Your other window has control");
   expect(sayTaken("ann#12", ann)).toBe("You took control in another window");
   expect(sayTaken("bob", ann)).toBe("bob took control");
 });

@@ -179,7 +179,7 @@ export function describeControl(state: ControlState, watcher: Watcher): ControlS
 function sayHolder(holder: string | null, { name, mayControl }: Watcher): string {
   if (holder === null) return mayControl ? "No one has control" : "View only";
   const who = personOf(holder);
-  return who === name ? "You have control in another window" : `${who} has control`;
+  return who === name ? "Your other window has control" : `${who} has control`;
 }
 
 /** A holder is a person and a number, for one person may sit at several places. */

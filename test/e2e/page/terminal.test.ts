@@ -34,7 +34,7 @@ test("a page that is reloaded before its old connection has ended holds the rein
   await old.page.getByText("You have control", { exact: true }).waitFor();
   await using visit = await world.visit({ path });
   const { page } = visit;
-  await page.getByText("You have control in another window").waitFor();
+  await page.getByText("Your other window has control").waitFor();
   const kept = await old.page.evaluate("JSON.stringify(window.sessionStorage)");
   await page.evaluate(`Object.assign(window.sessionStorage, ${kept})`);
   await page.reload();
@@ -75,7 +75,7 @@ test("two people look at a terminal: one holds the reins, the other takes them",
   await second.page.getByText("You have control", { exact: true }).waitFor();
   await first.page.getByText(/took control/i).waitFor();
   // It stays attached as a viewer, names the controller and can take control back.
-  await first.page.getByText("You have control in another window").waitFor();
+  await first.page.getByText("Your other window has control").waitFor();
   expect(await first.page.getByText("Connection lost").count()).toBe(0);
   await waitFor("the size is the second's", async () => (await sizeOf()) !== size);
   await second.page.keyboard.type("echo from-$((1 + 1))\n");
