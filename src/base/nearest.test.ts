@@ -30,3 +30,26 @@ test.each(["upsert", "xpsx"])(
 test("nothing is near when there is nothing", () => {
   expect(findNearest("watch", [])).toBeUndefined();
 });
+
+const fields = ["model", "instruction", "sub_agents", "handoffs", "add_date", "max_iterations"];
+
+test.each([
+  ["modle", "model"],
+  ["Model", "model"],
+  ["instructon", "instruction"],
+  ["instructions", "instruction"],
+  ["subAgents", "sub_agents"],
+  ["sub-agents", "sub_agents"],
+  ["max_iteration", "max_iterations"],
+  ["handoff", "handoffs"],
+  ["max", "max_iterations"],
+])("%s means %s", (given, meant) => {
+  expect(findNearest(given, fields)).toBe(meant);
+});
+
+test.each(["", "x", "zebra", "ma", "temperature", "model", "m".repeat(100)])(
+  "%j means none of them",
+  (given) => {
+    expect(findNearest(given, fields)).toBeUndefined();
+  },
+);

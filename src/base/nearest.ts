@@ -1,8 +1,9 @@
 /** The one that somebody who wrote `word` most likely meant; undefined when none is like it. */
 export function findNearest(word: string, candidates: readonly string[]): string | undefined {
-  const text = word.slice(0, WORD_CHARS).toLowerCase();
-  const scored = candidates.map((candidate) => {
-    const other = candidate.toLowerCase();
+  const text = fold(word.slice(0, WORD_CHARS));
+  const others = candidates.filter((candidate) => candidate !== word);
+  const scored = others.map((candidate) => {
+    const other = fold(candidate);
     const isPart =
       Math.min(text.length, other.length) >= PART_CHARS &&
       (other.includes(text) || text.includes(other));
@@ -14,13 +15,19 @@ export function findNearest(word: string, candidates: readonly string[]): string
   );
   if (best === undefined) return undefined;
   const allowed = Math.max(1, Math.floor(Math.max(text.length, best.candidate.length) / 3));
-  return best.score <= allowed ? best.candidate : undefined;
+  // As many edits as letters would replace the whole word.
+  return best.score <= allowed && best.score < text.length ? best.candidate : undefined;
 }
 
 /** A longer word is not looked at to its end. */
 const WORD_CHARS = 64;
 /** A shorter one is a part of too many. */
 const PART_CHARS = 3;
+
+/** `subAgents`, `sub-agents` and `SUB_AGENTS` are the same word. */
+function fold(word: string): string {
+  return word.toLowerCase().replaceAll(/[-_ ]/g, "");
+}
 
 /** How many letters have to be put in, left out, changed or swapped with their neighbour. */
 function countEdits(from: string, to: string): number {

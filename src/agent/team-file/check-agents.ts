@@ -1,4 +1,4 @@
-import { findNearest } from "./nearest-word.ts";
+import { findNearest } from "#base/nearest.ts";
 import type { AgentEntry, TeamFile } from "./team-file.ts";
 import type { Finding, Path } from "./team-problem.ts";
 import { askWhether } from "./team-problem.ts";

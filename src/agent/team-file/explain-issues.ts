@@ -1,6 +1,6 @@
 import type * as z from "zod";
+import { findNearest } from "#base/nearest.ts";
 import { isObject } from "#contract/values/is-object.ts";
-import { findNearest } from "./nearest-word.ts";
 import {
   askWhether,
   type Finding,

@@ -1,5 +1,5 @@
-import { findNearest } from "#agent/team-file/nearest-word.ts";
 import { askWhether, type Finding } from "#agent/team-file/team-problem.ts";
+import { findNearest } from "#base/nearest.ts";
 import { Fault } from "#contract/fault.ts";
 import { builtInProviders, getSource } from "#model/source.ts";
 import type { Team } from "./team.ts";

@@ -1,5 +1,5 @@
-import { findNearest } from "#agent/team-file/nearest-word.ts";
 import { askWhether } from "#agent/team-file/team-problem.ts";
+import { findNearest } from "#base/nearest.ts";
 import type { TeamAgent } from "#contract/agent/events.ts";
 import type { ModelOverrides } from "#contract/agent/spec.ts";
 import type { TeamSummary } from "#contract/agent/views.ts";
