@@ -45,7 +45,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   hono: ["http"],
   "@hono/node-server": ["http"],
   ws: ["http", "cli"],
-  unbash: ["agent", "tools"],
+  unbash: ["base", "agent", "tools"],
   re2js: ["base"],
   "@modelcontextprotocol/server": ["mcp"],
   "@modelcontextprotocol/client": ["agent"],

@@ -1,4 +1,5 @@
-import { type Command, forEachChild, parse, type Redirection, type SyntaxNode } from "unbash";
+import type { Command, Redirection, SyntaxNode } from "unbash";
+import { visitBash } from "#base/bash-nodes.ts";
 import { UNKNOWN } from "./glob.ts";
 import { findHidden } from "./hidden-commands.ts";
 import {
@@ -28,16 +29,11 @@ export interface ShellLine {
 
 /** Far above what a model writes as one command. */
 const MAX_CHARS = 64 * 1024;
-/** The parser looks from each of these to the end of the word or line: thousands take it seconds. */
-const MAX_OPENERS = 2000;
-const OPENERS = /\{|\$\[|<</g;
 const MAX_TEXTS = 2000;
 /** `sh -c` in `sh -c` in … */
 const MAX_DEPTH = 6;
 /** Shells do not agree on what these are. */
 const STRANGE = /[\0-\x08\x0b-\x1f\x7f]/;
-/** Behind the name of a command, where it could only begin a function; the parser lets it pass. */
-const STRAY_OPENING = /(?:[ \t]|\\\n)*\(/y;
 const HARMLESS_TARGETS = ["/dev/null", "/dev/stdout", "/dev/stderr"];
 
 const BROKEN: ShellLine = { parts: [], shadows: [], isOpaque: true, isBroken: true };
@@ -47,7 +43,6 @@ export function readShellLine(line: string): ShellLine {
   try {
     if (!readScript(line, reading, { depth: 0, role: "part" })) return BROKEN;
   } catch (error) {
-    // The parser recurses for some nestings without a bound of its own.
     if (error instanceof RangeError) return BROKEN;
     throw error;
   }
@@ -67,34 +62,13 @@ interface Place {
 
 /** False when it does not parse at any depth. */
 function readScript(script: string, reading: Reading, place: Place): boolean {
-  if (script.length > MAX_CHARS || STRANGE.test(script) || hasTooManyOpeners(script)) return false;
-  const pending: [SyntaxNode, string][] = [[parse(script), script]];
-  // A list instead of recursion: no input overflows it.
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const [node, outer] = next;
-    // What stands in backticks has its own text, without their escapes.
-    const source = node.type === "Script" ? (node.source ?? outer) : outer;
-    if (isBrokenNode(node, source)) return false;
-    if (reading.parts.length + reading.shadows.length > MAX_TEXTS) return false;
+  if (script.length > MAX_CHARS || STRANGE.test(script)) return false;
+  const read = visitBash(script, (node, source) => {
+    if (reading.parts.length + reading.shadows.length > MAX_TEXTS) return "stop";
     readNode(node, reading, { ...place, source });
-    forEachChild(node, (child) => {
-      pending.push([child, source]);
-    });
-  }
-  return true;
-}
-
-function hasTooManyOpeners(script: string): boolean {
-  return (script.match(OPENERS)?.length ?? 0) > MAX_OPENERS;
-}
-
-/** The parser finds most errors. It does accept `time &`, `! &` and `a (b &`, and bash does not. */
-function isBrokenNode(node: SyntaxNode, source: string): boolean {
-  if (node.type === "Script") return node.errors !== undefined && node.errors.length > 0;
-  if (node.type === "Pipeline") return node.commands.length === 0;
-  if (node.type !== "Command" || node.name === undefined) return false;
-  STRAY_OPENING.lastIndex = node.name.end;
-  return STRAY_OPENING.test(source);
+    return "enter";
+  });
+  return read !== undefined;
 }
 
 function readNode(
