@@ -27,7 +27,7 @@ export async function openVisible(
   const isKnown = open !== undefined && maySee(caller, open.workspace_id);
   // A caller that sees every workspace learns nothing from the time.
   if (!isKnown && caller.workspaces !== "*") await askFor(host, caller, sessionId);
-  return await host.open(sessionId).catch(asOurs(sessionId));
+  return await host.open(sessionId).catch(asOurs(() => sessionNotFound(sessionId)));
 }
 
 /** An id of the right form that no session has. */
@@ -48,7 +48,7 @@ async function askFor(host: SessionHost, caller: Who, sessionId: string): Promis
   const isForeign = workspace !== undefined && !maySee(caller, workspace);
   const session = await host
     .call("session.get", { session_id: isForeign ? NOWHERE : sessionId })
-    .catch(asOurs(sessionId));
+    .catch(asOurs(() => sessionNotFound(sessionId)));
   if (maySee(caller, session.workspace_id)) return session;
   known.set(sessionId, session.workspace_id);
   throw sessionNotFound(sessionId);
@@ -60,11 +60,10 @@ export function sessionNotFound(sessionId: string): Fault {
   });
 }
 
-/** In our own words, so that unknown and foreign sound the same. */
-function asOurs(sessionId: string): (error: unknown) => never {
+/** The host's refusal in our own words, so that unknown and foreign sound the same. */
+export function asOurs(notFound: () => Fault): (error: unknown) => never {
   return (error) => {
-    if (error instanceof Fault && error.code === "session_not_found")
-      throw sessionNotFound(sessionId);
+    if (error instanceof Fault && error.code === "session_not_found") throw notFound();
     throw error;
   };
 }

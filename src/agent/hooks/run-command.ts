@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { addAbortListener } from "node:events";
 import type { Readable } from "node:stream";
+import { signalGroup } from "#agent/signal-group.ts";
 import type { Clock } from "#base/clock.ts";
 import { findSpawnRefusal } from "#base/spawn-refusal.ts";
 
@@ -124,15 +125,6 @@ function exited(child: ChildProcessWithoutNullStreams): Promise<Omit<Ending, "ti
   }
   child.once("exit", (exit_code, signal) => resolve({ exit_code, signal }));
   return promise;
-}
-
-function signalGroup(child: ChildProcessWithoutNullStreams, signal: NodeJS.Signals): void {
-  if (child.pid === undefined) return;
-  try {
-    process.kill(-child.pid, signal);
-  } catch {
-    // Nobody is left in it.
-  }
 }
 
 /** Keeps the first bytes and reads on, so that a child that prints much does not wait for ever. */

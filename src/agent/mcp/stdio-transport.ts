@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { signalGroup } from "#agent/signal-group.ts";
 import type { Clock } from "#base/clock.ts";
 import { errnoOf } from "#base/errno.ts";
 import { findSpawnRefusal } from "#base/spawn-refusal.ts";
@@ -200,13 +201,4 @@ const spawnErrors: Readonly<Record<string, string>> = {
 function describeSpawnError(error: Error): Fault {
   const why = spawnErrors[errnoOf(error) ?? ""] ?? error.message;
   return new Fault("spawn_failed", why, { cause: error });
-}
-
-function signalGroup(child: ChildProcessWithoutNullStreams, signal: NodeJS.Signals): void {
-  if (child.pid === undefined) return;
-  try {
-    process.kill(-child.pid, signal);
-  } catch {
-    // Nobody is left in it.
-  }
 }

@@ -2,6 +2,7 @@ import type { HistoryItem } from "#agent/state/history.ts";
 import type { AgentEventOf } from "#contract/agent/events.ts";
 import { asFault } from "#contract/fault.ts";
 import type { WorkerOutput } from "#contract/operations/worker-requests.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { Model, ModelChunk, ModelMessage } from "#model/model.ts";
 import { cutText } from "./cut-text.ts";
 import type { Actor, Stage } from "./stage.ts";
@@ -56,7 +57,7 @@ export async function compact(
       type: "compaction.ended",
       outcome: "applied",
       summary,
-      ...(keptFrom === undefined ? {} : { kept_from: keptFrom.message_id }),
+      ...defined({ kept_from: keptFrom?.message_id }),
     });
     actor.contextTokens = estimate(actor);
     // Not before: it says how full the context is now, to who looks and to the next life.

@@ -4,6 +4,7 @@ import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { OperationInput } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
+import { defined } from "#contract/values/defined.ts";
 import { startAgent } from "./create.ts";
 import { type AgentDeps, openVisibleAgent, recordAgent } from "./visible-agent.ts";
 
@@ -37,10 +38,7 @@ export async function forkAgent(
       open_files: caller.where.open_files,
       labels: {
         workspace_id,
-        ...(task_id === undefined ? {} : { task_id }),
-        ...(issue_id === undefined ? {} : { issue_id }),
-        ...(caller.user_id === undefined ? {} : { user_id: caller.user_id }),
-        ...(caller.token_id === undefined ? {} : { owner: caller.token_id }),
+        ...defined({ task_id, issue_id, user_id: caller.user_id, owner: caller.token_id }),
       },
     },
     spec: { ...spec, titled: true, forked_from: { session_id, at } },

@@ -5,6 +5,7 @@ import { limits } from "#contract/limits.ts";
 import type { SessionsEvent } from "#contract/operations/reading.ts";
 import type { Session } from "#contract/session.ts";
 import type { RemovalReason } from "#contract/session-state.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { SessionHost } from "#session/session-host.ts";
 
 /** What happened to a session, with the workspace that it belongs to. */
@@ -68,10 +69,7 @@ export class SessionBoard {
     try {
       for (let cursor: string | null | undefined; cursor !== null; ) {
         const page: { readonly sessions: readonly Session[]; readonly cursor: string | null } =
-          await host.call("session.list", {
-            limit: limits.list_most,
-            ...(cursor === undefined ? {} : { cursor }),
-          });
+          await host.call("session.list", defined({ limit: limits.list_most, cursor }));
         for (const session of page.sessions) {
           known.set(session.session_id, session);
           // It may have ended while this gateway was not there.

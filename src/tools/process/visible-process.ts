@@ -2,7 +2,7 @@ import type { Audit } from "#app/audit.ts";
 import type { Caller } from "#app/caller.ts";
 import type { Patterns } from "#app/read/patterns.ts";
 import type { Places } from "#app/session.ts";
-import { openVisible } from "#app/visible-session.ts";
+import { asOurs, openVisible } from "#app/visible-session.ts";
 import type { Clock } from "#base/clock.ts";
 import { Fault } from "#contract/fault.ts";
 import type { AuditAction } from "#contract/operations/audit.ts";
@@ -36,31 +36,25 @@ export async function openVisibleProcess(
   processId: string,
 ): Promise<SessionHandle> {
   using stack = new DisposableStack();
-  const handle = stack.use(await openVisible(hosts, caller, processId).catch(asOurs(processId)));
+  const handle = stack.use(
+    await openVisible(hosts, caller, processId).catch(asOurs(() => processNotFound(processId))),
+  );
   if (handle.session.kind === "agent") throw processNotFound(processId);
   if (caller.process_owner !== undefined) {
     const { labels } = await hosts
       .of(processId)
       .call("session.labels", { session_id: processId })
-      .catch(asOurs(processId));
+      .catch(asOurs(() => processNotFound(processId)));
     if (labels.owner !== caller.process_owner) throw processNotFound(processId);
   }
   stack.move();
   return handle;
 }
 
-function processNotFound(processId: string): Fault {
+export function processNotFound(processId: string): Fault {
   return new Fault("process_not_found", `there is no process ${processId}`, {
     details: { process_id: processId },
   });
-}
-
-export function asOurs(processId: string): (error: unknown) => never {
-  return (error) => {
-    if (error instanceof Fault && error.code === "session_not_found")
-      throw processNotFound(processId);
-    throw error;
-  };
 }
 
 export function recordAction(

@@ -1,9 +1,10 @@
 import type { Caller } from "#app/caller.ts";
 import { createWaitOperations } from "#app/read/wait.ts";
+import { asOurs } from "#app/visible-session.ts";
 import { Fault } from "#contract/fault.ts";
 import type { HandlerInput, OperationOutput } from "#contract/operations.ts";
 import { defined } from "#contract/values/defined.ts";
-import { asOurs, type ProcessDeps } from "./visible-process.ts";
+import { type ProcessDeps, processNotFound } from "./visible-process.ts";
 
 type WaitResult = OperationOutput<"session.wait">;
 type WaitInput = HandlerInput<"session.wait">;
@@ -16,7 +17,10 @@ export async function waitFor(
 ): Promise<WaitResult> {
   const operations = createWaitOperations(deps, caller);
   const options = defined({ signal });
-  const wait = () => operations["session.wait"](input, options).catch(asOurs(input.session_id));
+  const wait = () =>
+    operations["session.wait"](input, options).catch(
+      asOurs(() => processNotFound(input.session_id)),
+    );
   try {
     return await wait();
   } catch (error) {

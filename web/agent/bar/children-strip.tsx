@@ -1,9 +1,8 @@
 import { isLive } from "#contract/ended.ts";
-import type { Session } from "#contract/session.ts";
 import { useAgent } from "#web/agent/agent-context.ts";
-import { wholeIndex } from "#web/agent/talk/fold.ts";
+import { shorten } from "#web/agent/talk/fold.ts";
 import { formatRoute } from "#web/app/router.ts";
-import { fullNameOf, rawNameOf } from "#web/sessions/session-name.ts";
+import { fullNameOf, iconOf, rawNameOf } from "#web/sessions/session-name.ts";
 import { Icon } from "#web/ui/icons.tsx";
 import { Isolated } from "#web/ui/revealed.tsx";
 import css from "./bar.module.css";
@@ -26,20 +25,10 @@ export function ChildrenStrip() {
           title={fullNameOf(child)}
         >
           <Icon name={iconOf(child)} size={14} />
-          <Isolated text={shorten(rawNameOf(child))} reading="prose" />
+          <Isolated text={shorten(rawNameOf(child), NAME_CHARS)} reading="prose" />
         </a>
       ))}
       {running.length > SHOWN_MOST ? <span>and {running.length - SHOWN_MOST} more</span> : null}
     </nav>
   );
-}
-
-function shorten(name: string): string {
-  if (name.length <= NAME_CHARS) return name;
-  return `${name.slice(0, wholeIndex(name, NAME_CHARS))}…`;
-}
-
-function iconOf({ kind, mode }: Session) {
-  if (kind === "agent") return "agent";
-  return mode === "pty" ? "terminal" : "command";
 }

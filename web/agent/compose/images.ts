@@ -1,3 +1,4 @@
+import { toBase64 } from "#client/transport/base64.ts";
 import type { MessagePart } from "#contract/agent/message.ts";
 import { limits } from "#contract/limits.ts";
 
@@ -42,17 +43,6 @@ function fits({ data_b64 = "" }: ImagePart): boolean {
 async function asPart(blob: Blob): Promise<ImagePart> {
   const bytes = new Uint8Array(await blob.arrayBuffer());
   return { type: "image", media_type: blob.type, data_b64: toBase64(bytes) };
-}
-
-/** As many arguments as every browser takes at once. */
-const CHUNK_BYTES = 8 * 1024;
-
-/** Uint8Array.toBase64 is younger than many a phone. */
-function toBase64(bytes: Uint8Array): string {
-  let binary = "";
-  for (let at = 0; at < bytes.length; at += CHUNK_BYTES)
-    binary += String.fromCharCode(...bytes.subarray(at, at + CHUNK_BYTES));
-  return btoa(binary);
 }
 
 async function shrink(image: ImageBitmap, side: number): Promise<Blob> {

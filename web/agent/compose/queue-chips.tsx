@@ -1,6 +1,6 @@
 import { revealHidden } from "#contract/text/hidden-characters.ts";
 import { useTalk } from "#web/agent/agent-context.ts";
-import { wholeIndex } from "#web/agent/talk/fold.ts";
+import { shorten } from "#web/agent/talk/fold.ts";
 import { textOf } from "#web/agent/talk/user-message.tsx";
 import { Icon } from "#web/ui/icons.tsx";
 import { Revealed } from "#web/ui/revealed.tsx";
@@ -22,16 +22,14 @@ export function QueueChips() {
             <Icon name="clock" size={13} />
             <strong>{kinds[kind]}</strong>
             <bdi>
-              <Revealed text={text === "" ? "a picture" : shorten(text)} reading="prose" />
+              <Revealed
+                text={text === "" ? "a picture" : shorten(text, CHIP_CHARS)}
+                reading="prose"
+              />
             </bdi>
           </li>
         );
       })}
     </ul>
   );
-}
-
-function shorten(text: string): string {
-  if (text.length <= CHIP_CHARS) return text;
-  return `${text.slice(0, wholeIndex(text, CHIP_CHARS))}…`;
 }

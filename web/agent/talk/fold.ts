@@ -78,6 +78,11 @@ function countFitting(
   return count;
 }
 
+/** The beginning of a text that is longer than `most` characters, with an ellipsis. */
+export function shorten(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, wholeIndex(text, most))}…`;
+}
+
 /** The same place, or one before it where that would cut a character in half. */
 export function wholeIndex(text: string, index: number): number {
   const isHalf = /^[\uD800-\uDBFF][\uDC00-\uDFFF]$/.test(text.slice(index - 1, index + 1));
