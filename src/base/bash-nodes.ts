@@ -6,7 +6,7 @@ const OPENERS = /\{|\$\[|<</g;
 /** Behind the name of a command, where it could only begin a function. */
 const STRAY_OPENING = /(?:[ \t]|\\\n)*\(/y;
 
-/** What a visitor says about a node: go on with its children, leave them out, or stop reading. */
+/** What a visitor decides: visit the children of the node too, leave them out, or stop. */
 type Verdict = "enter" | "skip" | "stop";
 
 /**
