@@ -32,6 +32,7 @@ const LINE_BYTES = 64;
 /** Upgraded again and again, it is always the same host. */
 const lease = leaseForFile(openTestHost);
 
+const ATTACH = { method: "session.attach", id: 1 };
 const OWN = [process.execPath, binPath];
 
 function upgrade(host: TestHost, command: readonly string[] = OWN): Promise<HostUpgrade> {
@@ -155,51 +156,49 @@ test("upgrades in a row, while everything flows, lose nothing and nobody", {
   expect(existsSync(join(host.dataDir, "handover.json"))).toBe(false);
 });
 
-describe("across an upgrade", () => {
-  test("an end in the very middle of it is seen, with its code and its last words", {
-    timeout: LONG_MS,
-  }, async () => {
-    await using host = await lease();
-    const file = join(host.dataDir, "handover.json");
-    const wait = `while [ ! -e '${file}' ]; do sleep 0.01; done`;
-    const command = await host.create({
-      command: `${wait}; stat -c %a '${file}'; echo bye; exit 9`,
-    });
-    const terminal = await host.create({
-      kind: "terminal",
-      command: `${wait}; echo bye; kill -9 $$`,
-    });
-    await upgrade(host);
+/** Sets something up; what it answers looks at it after the upgrade. */
+type Scene = (host: TestHost) => Promise<() => Promise<void>>;
+
+/** An end in the very middle of it is seen, with its code and its last words. */
+const endsInTheMiddle: Scene = async (host) => {
+  const file = join(host.dataDir, "handover.json");
+  const wait = `while [ ! -e '${file}' ]; do sleep 0.01; done`;
+  const command = await host.create({
+    command: `${wait}; stat -c %a '${file}'; echo bye; exit 9`,
+  });
+  const terminal = await host.create({
+    kind: "terminal",
+    command: `${wait}; echo bye; kill -9 $$`,
+  });
+  return async () => {
     expect((await host.output(command.session_id)).text).toBe("600\nbye\n");
     expect((await host.output(terminal.session_id)).text).toBe("bye\r\n");
     const ended = async (session_id: string) =>
       (await host.client.call("session.get", { session_id })).state;
     expect(await ended(command.session_id)).toMatchObject({ kind: "exited", exit_code: 9 });
     expect(await ended(terminal.session_id)).toMatchObject({ exit_code: 137, signal: "SIGKILL" });
-  });
+  };
+};
 
-  test("input that was taken and not read yet arrives whole, and once", {
-    timeout: LONG_MS,
-  }, async () => {
-    await using host = await lease();
-    const go = join(host.dataDir, "go");
-    const wait = `while [ ! -e '${go}' ]; do sleep 0.05; done`;
-    const piped = await host.create({ command: `${wait}; sha256sum`, stdin: true });
-    const bytes = randomBytes(1_000_000);
-    for (let at = 0; at < bytes.length; at += 200_000)
-      await host.client.call("session.input", {
-        session_id: piped.session_id,
-        data_b64: bytes.subarray(at, at + 200_000).toString("base64"),
-        input_id: `part-${at}`,
-        eof: at + 200_000 === bytes.length,
-      });
-    const { session_id } = await host.create({
-      kind: "terminal",
-      command: `${wait}; read a; read b; echo "<$a$b>"`,
+/** Input that was taken and not read yet arrives whole, and once. */
+const takesInput: Scene = async (host) => {
+  const go = join(host.dataDir, "go");
+  const wait = `while [ ! -e '${go}' ]; do sleep 0.05; done`;
+  const piped = await host.create({ command: `${wait}; sha256sum`, stdin: true });
+  const bytes = randomBytes(1_000_000);
+  for (let at = 0; at < bytes.length; at += 200_000)
+    await host.client.call("session.input", {
+      session_id: piped.session_id,
+      data_b64: bytes.subarray(at, at + 200_000).toString("base64"),
+      input_id: `part-${at}`,
+      eof: at + 200_000 === bytes.length,
     });
-    await type(host, { session_id, text: "one\n", input_id: "one" });
-    await upgrade(host);
-    await upgrade(host);
+  const { session_id } = await host.create({
+    kind: "terminal",
+    command: `${wait}; read a; read b; echo "<$a$b>"`,
+  });
+  await type(host, { session_id, text: "one\n", input_id: "one" });
+  return async () => {
     // Sent again by somebody who did not hear that it was taken.
     await type(host, { session_id, text: "one\n", input_id: "one" });
     await type(host, { session_id, text: "two\n", input_id: "two" });
@@ -207,18 +206,17 @@ describe("across an upgrade", () => {
     const sum = createHash("sha256").update(bytes).digest("hex");
     expect((await host.output(piped.session_id)).text).toBe(`${sum}  -\n`);
     expect((await host.output(session_id)).text).toContain("<onetwo>");
-  });
+  };
+};
 
-  test("who holds control keeps it, and who lost it does not get it back", {
-    timeout: LONG_MS,
-  }, async () => {
-    await using host = await lease();
-    const { session_id } = await host.create({ kind: "terminal", argv: ["/bin/cat"] });
-    const attach = (viewer: string, takeover = false) =>
-      host.client.call("session.attach", { session_id, viewer, role: "controller", takeover });
-    const first = await attach("first");
-    const second = await attach("second", true);
-    await upgrade(host);
+/** The client in control keeps it, and one that lost it does not get it back. */
+const keepsControl: Scene = async (host) => {
+  const { session_id } = await host.create({ kind: "terminal", argv: ["/bin/cat"] });
+  const attach = (viewer: string, takeover = false) =>
+    host.client.call("session.attach", { session_id, viewer, role: "controller", takeover });
+  const first = await attach("first");
+  const second = await attach("second", true);
+  return async () => {
     const { controller, viewers } = await host.client.call("session.get", { session_id });
     expect(controller).toEqual({
       holder: `second#${second.attachment}`,
@@ -234,25 +232,24 @@ describe("across an upgrade", () => {
     await host.client.call("session.detach", { attachment: second.attachment });
     expect((await host.client.call("session.get", { session_id })).controller).toBeNull();
     expect((await attach("third")).generation).toBe((second.generation ?? 0) + 1);
-  });
+  };
+};
 
-  test("what a session has started is still its own, and ends with it", {
-    timeout: LONG_MS,
-  }, async () => {
-    await using host = await lease();
-    const mark = `7${process.pid}${Date.now() % 100_000}`;
-    const hidden = `setsid env -i sleep ${mark} & sleep ${mark} &`;
-    const command = `${hidden} sleep ${mark}`;
-    const { session_id, pid } = await host.create({ command });
-    // Without a cgroup, so that they are found by their marks alone.
-    const left = await host.create({ command: `${hidden} exit 0`, brief: true });
-    await waitFor("all of them run", () => findSleepers(mark).length === 5);
-    await waitFor(
-      "it has exited",
-      async () => (await host.client.call("session.get", left)).state.kind === "exited",
-    );
-    const cgroups = findCgroups(pid ?? 0).filter((folder) => folder.endsWith(session_id));
-    await upgrade(host);
+/** The processes that a session has started are still its own, and end with it. */
+const ownsItsTree: Scene = async (host) => {
+  const mark = `7${process.pid}${Date.now() % 100_000}`;
+  const hidden = `setsid env -i sleep ${mark} & sleep ${mark} &`;
+  const command = `${hidden} sleep ${mark}`;
+  const { session_id, pid } = await host.create({ command });
+  // Without a cgroup, so that they are found by their marks alone.
+  const left = await host.create({ command: `${hidden} exit 0`, brief: true });
+  await waitFor("all of them run", () => findSleepers(mark).length === 5);
+  await waitFor(
+    "it has exited",
+    async () => (await host.client.call("session.get", left)).state.kind === "exited",
+  );
+  const cgroups = findCgroups(pid ?? 0).filter((folder) => folder.endsWith(session_id));
+  return async () => {
     expect(
       (await host.client.call("session.tree", { session_id })).processes,
     ).toBeGreaterThanOrEqual(3);
@@ -262,6 +259,50 @@ describe("across an upgrade", () => {
     expect(cgroups.filter((folder) => existsSync(folder))).toEqual([]);
     await host.client.call("session.close", { session_id: left.session_id });
     expect(findSleepers(mark)).toEqual([]);
+  };
+};
+
+/** Timers continue where they were. */
+const keepsTimers: Scene = async (host) => {
+  const { session_id } = await host.create({ argv: ["/bin/sleep", "1000"], lifetime_ms: 2500 });
+  return async () => {
+    const { state } = await waitFor("its time is over", async () => {
+      const session = await host.client.call("session.get", { session_id });
+      return session.state.kind === "exited" ? session : undefined;
+    });
+    expect(state).toMatchObject({ reason: "lifetime_timeout" });
+  };
+};
+
+/** A client that reads nothing keeps control as long as there is room for what it is told. */
+const keepsSilentClient: Scene = async (host) => {
+  const { session_id } = await host.create({ kind: "terminal", argv: ["/bin/cat"] });
+  const silent = await openSilent(host);
+  silent.ask([{ ...ATTACH, params: { session_id, viewer: "silent", role: "controller" } }]);
+  const find = async () => (await host.client.call("session.get", { session_id })).controller;
+  const held = await waitFor("it has control", async () => (await find()) ?? undefined);
+  return async () => {
+    expect(await find()).toEqual(held);
+    await silent.leave();
+    await waitFor("control is free", async () => (await find()) === null);
+  };
+};
+
+/** The timers come last, so that theirs do not end before the upgrade. */
+const SCENES = [takesInput, keepsControl, ownsItsTree, keepsSilentClient, keepsTimers];
+
+describe("across an upgrade", () => {
+  test("ends, input, control, descendants and timers are as they were", {
+    timeout: LONG_MS,
+  }, async () => {
+    await using host = await lease();
+    const checks = [];
+    for (const scene of SCENES) checks.push(await scene(host));
+    // Last, because it ends at the first upgrade; the second one brings over again what has come over.
+    checks.push(await endsInTheMiddle(host));
+    await upgrade(host);
+    await upgrade(host);
+    for (const check of checks) await check();
   });
 
   test("no descriptor of a session is in a child of another", { timeout: LONG_MS }, async () => {
@@ -275,17 +316,6 @@ describe("across an upgrade", () => {
     await waitFor("it has its own three", () => readdirSync(`/proc/${pid}/fd`).length === 3);
     // Nothing would survive another exec that did not before.
     expect(keptOnExec(host.pid)).toEqual(kept);
-  });
-
-  test("timers go on from where they were", { timeout: LONG_MS }, async () => {
-    await using host = await lease();
-    const { session_id } = await host.create({ argv: ["/bin/sleep", "1000"], lifetime_ms: 1500 });
-    await upgrade(host);
-    const { state } = await waitFor("its time is over", async () => {
-      const session = await host.client.call("session.get", { session_id });
-      return session.state.kind === "exited" ? session : undefined;
-    });
-    expect(state).toMatchObject({ reason: "lifetime_timeout" });
   });
 
   test("an agent goes on in the middle of its turn", { timeout: LONG_MS }, async () => {
@@ -416,23 +446,6 @@ describe("another version", () => {
 });
 
 describe("a client that reads nothing", () => {
-  const attach = { method: "session.attach", id: 1 };
-
-  test("keeps control as long as there is room for what it is told", {
-    timeout: LONG_MS,
-  }, async () => {
-    await using host = await lease();
-    const { session_id } = await host.create({ kind: "terminal", argv: ["/bin/cat"] });
-    await using silent = await openSilent(host);
-    silent.ask([{ ...attach, params: { session_id, viewer: "silent", role: "controller" } }]);
-    const find = async () => (await host.client.call("session.get", { session_id })).controller;
-    const held = await waitFor("it has control", async () => (await find()) ?? undefined);
-    await upgrade(host);
-    expect(await find()).toEqual(held);
-    await silent.leave();
-    await waitFor("control is free", async () => (await find()) === null);
-  });
-
   test("is cut beyond that, and lets go of what it held", { timeout: LONG_MS }, async () => {
     await using host = await lease();
     const { session_id } = await host.create({ kind: "terminal", argv: ["/bin/cat"] });
@@ -443,7 +456,7 @@ describe("a client that reads nothing", () => {
       method: "session.list",
       params: {},
     }));
-    silent.ask([{ ...attach, params }, ...list]);
+    silent.ask([{ ...ATTACH, params }, ...list]);
     await waitFor("it has control", async () => {
       const session = await host.client.call("session.get", { session_id });
       return session.controller !== null;
