@@ -24,6 +24,7 @@ function connectThroughPair(path: string): Duplex {
     clock: systemClock,
     ...(isSlow ? { delayMs: DELAY_MS, random: () => below(1000) / 1000 } : {}),
   });
+  socket.on("connect", () => pair.near.emit("connect"));
   socket.on("error", (error) => pair.near.destroy(error));
   pair.far.on("error", () => socket.destroy());
   pair.far.on("close", () => socket.destroy());
@@ -33,6 +34,8 @@ function connectThroughPair(path: string): Duplex {
     timer.unref();
     pair.near.on("close", () => clearInterval(timer));
   }
+  // Who the other side is, is still asked of the socket.
+  Object.defineProperty(pair.near, "_handle", { get: () => Reflect.get(socket, "_handle") });
   return pair.near;
 }
 

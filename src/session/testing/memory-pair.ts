@@ -18,8 +18,12 @@ export interface MemoryPair {
   loseLast(): void;
 }
 
-/** The most bytes of a piece, where writes are split. */
+/** The most bytes of a piece, where short writes are split. */
 const PIECE_BYTES = 64;
+/** About as many pieces become of a long write. */
+const PIECES = 16;
+/** Under way to an end; a writer waits when there are more, as at a socket. */
+const UNDER_WAY_BYTES = 256 * 1024;
 
 /**
  * Two ends of a connection in memory, for tests. Bytes written to one end are read from the other, in order, whole or in
@@ -49,6 +53,8 @@ export function createMemoryPair(options: PairOptions): MemoryPair {
 interface End {
   readonly stream: Duplex;
   send(piece: Buffer): void;
+  /** Calls back when the reader has taken enough for more to be sent. */
+  whenRoom(run: () => void): void;
   end(): void;
   /** Everything that is under way arrives now, but for the last pieces. */
   arrive(without: number): void;
@@ -69,15 +75,30 @@ function createEnd(options: PairOptions, other: () => End): End {
     });
     timers.add(timer);
   };
+  let bytesUnderWay = 0;
+  let isFull = false;
+  const waiting: (() => void)[] = [];
+  const letWriters = () => {
+    while (!isFull && bytesUnderWay < UNDER_WAY_BYTES) {
+      const run = waiting.shift();
+      if (run === undefined) return;
+      run();
+    }
+  };
   const push = (piece: Buffer | null | undefined) => {
-    if (piece !== undefined && !stream.destroyed) stream.push(piece);
+    bytesUnderWay -= piece?.length ?? 0;
+    if (piece !== undefined && !stream.destroyed) isFull = !stream.push(piece);
+    letWriters();
   };
   const stream = new Duplex({
     allowHalfOpen: false,
-    read: () => undefined,
+    read: () => {
+      isFull = false;
+      letWriters();
+    },
     write: (chunk: Buffer, _encoding, done) => {
       for (const piece of split(chunk, options.random)) other().send(piece);
-      done();
+      other().whenRoom(done);
     },
     final: (done) => {
       other().end();
@@ -93,7 +114,12 @@ function createEnd(options: PairOptions, other: () => End): End {
     stream,
     send: (piece) => {
       underWay.push(piece);
+      bytesUnderWay += piece.length;
       later(() => push(underWay.shift()));
+    },
+    whenRoom: (run) => {
+      waiting.push(run);
+      letWriters();
     },
     end: () => later(() => push(null)),
     arrive: (without) => {
@@ -103,8 +129,9 @@ function createEnd(options: PairOptions, other: () => End): End {
 }
 
 function* split(chunk: Buffer, random: (() => number) | undefined): Generator<Buffer> {
+  const most = Math.max(PIECE_BYTES, Math.ceil((2 * chunk.length) / PIECES));
   for (let at = 0; at < chunk.length; ) {
-    const length = random === undefined ? chunk.length : 1 + Math.floor(random() * PIECE_BYTES);
+    const length = random === undefined ? chunk.length : 1 + Math.floor(random() * most);
     yield Buffer.from(chunk.subarray(at, at + length));
     at += length;
   }
