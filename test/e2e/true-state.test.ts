@@ -44,7 +44,7 @@ async function openWorld() {
   const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache");
   const env = { ...process.env, XDG_CACHE_HOME: cache, REINS_HOME: dataDir };
   const resident = stack.use(openResident(env, dataDir));
-  // By the client, which asks again when the host has just gone.
+  // The typed client retries while the host is away.
   const list = async (session_id: string) =>
     (await client.call("session.list", { limit: 1000 })).sessions.find(
       (session) => session.session_id === session_id,

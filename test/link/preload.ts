@@ -34,7 +34,7 @@ function connectThroughPair(path: string): Duplex {
     timer.unref();
     pair.near.on("close", () => clearInterval(timer));
   }
-  // Who the other side is, is still asked of the socket.
+  // The pid at the other end is read from the real socket.
   Object.defineProperty(pair.near, "_handle", { get: () => Reflect.get(socket, "_handle") });
   return pair.near;
 }
