@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { silentLogger } from "#base/logger.ts";
 import { ManualClock } from "#base/manual-clock.ts";
 import { Sessions } from "#host/sessions/sessions.ts";
-import { FakeSpawner } from "#proc/fake-child.ts";
+import { FakeSpawner } from "#proc/testing/fake-child.ts";
 import { chooseExpired, type Ended } from "./retention.ts";
 import { openTestSessions } from "./testing/open-test-sessions.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Fault } from "#contract/fault.ts";
-import { FakeSpawner } from "#proc/fake-child.ts";
+import { FakeSpawner } from "#proc/testing/fake-child.ts";
 import { unsupportedSpawner } from "#proc/unsupported.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { checkKeys } from "./keys.ts";

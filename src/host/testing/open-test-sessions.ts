@@ -9,7 +9,7 @@ import type { HostSession } from "#host/session/host-session.ts";
 import type { CreateRequest } from "#host/sessions/create-request.ts";
 import { Sessions, type SessionsDeps } from "#host/sessions/sessions.ts";
 import { openLogFiles } from "#log/log-files.ts";
-import { type FakeChild, FakeSpawner } from "#proc/fake-child.ts";
+import { type FakeChild, FakeSpawner } from "#proc/testing/fake-child.ts";
 
 export interface TestSessions extends AsyncDisposable {
   readonly clock: ManualClock;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { limits } from "#contract/limits.ts";
 import { FullDisk } from "#host/testing/full-disk.ts";
 import { openTestSessions, readEvents, readOutput } from "#host/testing/open-test-sessions.ts";
-import type { FakeChild } from "#proc/fake-child.ts";
+import type { FakeChild } from "#proc/testing/fake-child.ts";
 
 const MINUTE = 60_000;
 

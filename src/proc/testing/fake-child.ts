@@ -12,8 +12,8 @@ import type {
   ReservedMark,
   Spawner,
   TerminalSize,
-} from "./child.ts";
-import type { ProcessIdentity } from "./identity.ts";
+} from "#proc/child.ts";
+import type { ProcessIdentity } from "#proc/identity.ts";
 
 /** Far above any real pid, so that a test that signals one by mistake hits nobody. */
 const FIRST_PID = 1_000_000_001;
