@@ -24,6 +24,16 @@ test("an embedded agent answers without a host and without a file", async () => 
   expect(readdirSync(dir.path)).toEqual([]);
 });
 
+test("an agent that the team does not have is refused by name", async () => {
+  using dir = openTempDir();
+  await using backend = openEmbedded({ work_dir: dir.path, data_dir: join(dir.path, "data") });
+  const source = inline(scripted([{ text: "Hello." }]));
+  await expect(backend.create({ source, agent_name: "nobody" })).rejects.toMatchObject({
+    code: "invalid_request",
+    message: expect.stringContaining('agent_name: the team has no agent "nobody"'),
+  });
+});
+
 test("a command of an agent without a host is answered with why there is none", async () => {
   using dir = openTempDir();
   await using backend = openEmbedded({ work_dir: dir.path, data_dir: join(dir.path, "data") });

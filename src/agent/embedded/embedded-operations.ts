@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { describeSpec } from "#agent/team/agent-spec.ts";
 import { applyOverrides, describeTeam } from "#agent/team/describe-team.ts";
 import { loadTeam, type TeamText } from "#agent/team/load-team.ts";
 import { checkPromptFiles } from "#agent/team/prompt-files.ts";
@@ -84,7 +85,11 @@ function lifeCalls(parts: Parts) {
       const text = readSource(sourceOf(input), options);
       await checkNamedFiles(options, input.working_dir, input.prompt_files);
       const title = input.title ?? text.name.slice(0, limits.title_chars);
-      return await open({ spec: describeSpec(input, text, options), title });
+      const work_dir = resolve(options.work_dir, input.working_dir ?? ".");
+      return await open({
+        spec: describeSpec(input, loadTeam(text), { ...text, work_dir }),
+        title,
+      });
     },
     "agent.fork": async ({ session_id, at }) => {
       const from = getSession(parts, session_id);
@@ -203,27 +208,4 @@ async function checkNamedFiles(
   names: readonly string[] = [],
 ): Promise<void> {
   await checkPromptFiles(names, { work_dir: resolve(work_dir, working_dir), home: ports.home });
-}
-
-function describeSpec(
-  input: AgentCreate,
-  text: TeamText,
-  { work_dir }: EmbeddedOptions,
-): AgentSpec {
-  const { permissions, safety, model_overrides, prompt_files, headless } = input;
-  const given = {
-    permissions,
-    safety,
-    limits: input.limits,
-    model_overrides,
-    prompt_files,
-    headless,
-  };
-  return {
-    ...text,
-    work_dir: resolve(work_dir, input.working_dir ?? "."),
-    agent: input.agent_name ?? loadTeam(text).default_agent,
-    ...(input.title === undefined ? {} : { titled: true }),
-    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
-  };
 }

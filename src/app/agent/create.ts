@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { basename, extname, resolve } from "node:path";
+import { describeSpec } from "#agent/team/agent-spec.ts";
 import { checkPromptFiles } from "#agent/team/prompt-files.ts";
-import type { Team } from "#agent/team/team.ts";
 import type { Caller, Where } from "#app/caller.ts";
 import { describeNew } from "#app/session.ts";
 import type { LoadedTeam } from "#app/team/team-sources.ts";
@@ -51,7 +51,9 @@ export async function createAgent(
   if (parent_session_id !== undefined)
     await getVisibleSession(deps.hosts, caller, parent_session_id);
   await checkNamedFiles(caller.where, request.work_dir, input.prompt_files);
-  const spec = describeSpec(loaded, input, request.work_dir);
+  const { yaml, name, base_dir = request.work_dir } = loaded;
+  const text = { yaml, name, base_dir, work_dir: request.work_dir };
+  const spec = describeSpec(input, loaded.team, text);
   const session = await startAgent(deps, caller, { request, spec });
   const { agent } = spec;
   const details = { agent, team: loaded.team.team_id, task_id: session.task_id };
@@ -116,33 +118,6 @@ function findTeam({ agents }: AgentDeps, caller: Caller, input: AgentCreate): Lo
   throw new Fault("invalid_request", "source: say which team, by source or by team_id", {
     details: { field: "source" },
   });
-}
-
-function describeSpec(loaded: LoadedTeam, input: AgentCreate, workDir: string): AgentSpec {
-  const { permissions, safety, model_overrides, prompt_files, headless } = input;
-  const given = {
-    ...{ permissions, safety, limits: input.limits, model_overrides, prompt_files, headless },
-    titled: input.title === undefined ? undefined : true,
-  };
-  return {
-    yaml: loaded.yaml,
-    name: loaded.name,
-    base_dir: loaded.base_dir ?? workDir,
-    work_dir: workDir,
-    agent: chooseAgent(loaded.team, input.agent_name),
-    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
-  };
-}
-
-function chooseAgent(team: Team, named: string | undefined): string {
-  if (named === undefined) return team.default_agent;
-  const names = team.agents.map(({ name }) => name);
-  if (names.includes(named)) return named;
-  throw new Fault(
-    "invalid_request",
-    `agent_name: the team has no agent ${JSON.stringify(named)}; it has ${names.join(", ")}`,
-    { details: { field: "agent_name", known: names } },
-  );
 }
 
 function titleOf(name: string): string {
