@@ -32,8 +32,7 @@ import { IdleExit } from "./idle-exit.ts";
 interface HostOptions {
   readonly dataDir: string;
   readonly version: string;
-  /** Overrides for tests and measurements. */
-  readonly idleMs?: number;
+  /** Override for tests and measurements. */
   readonly cgroups?: boolean;
   /** How this program was started, for another one that takes over; without it none can. */
   readonly started?: {
@@ -123,7 +122,7 @@ async function openHostDaemon(options: HostOptions): Promise<HostDaemon> {
   }
   await sessions.recover();
   removeStaleSecrets(dir.secrets, dir.sessions);
-  const idle = stack.use(openIdleExit(options, sessions, stop));
+  const idle = stack.use(openIdleExit(sessions, stop));
   const { version } = options;
   const upgrade = prepareUpgrade(options, {
     ...{ clock: systemClock, log, sessions, spawner, version, dataPath: dir.path },
@@ -159,8 +158,8 @@ async function openHostDaemon(options: HostOptions): Promise<HostDaemon> {
   };
 }
 
-function openIdleExit({ idleMs }: HostOptions, sessions: Sessions, expired: () => void): IdleExit {
-  const idle = new IdleExit({ clock: systemClock, ms: idleMs ?? limits.host_idle_ms, expired });
+function openIdleExit(sessions: Sessions, expired: () => void): IdleExit {
+  const idle = new IdleExit({ clock: systemClock, ms: limits.host_idle_ms, expired });
   const update = () => idle.update({ live: sessions.live });
   sessions.changes.on(update);
   update();

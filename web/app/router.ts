@@ -57,12 +57,11 @@ export function formatRoute(route: Route): string {
   }
 }
 
-export function navigate(route: Route, { replace = false } = {}): void {
+export function navigate(route: Route): void {
   const hash = formatRoute(route);
   if (hash === window.location.hash) return;
-  if (replace) window.history.replaceState(null, "", hash);
-  else window.history.pushState(null, "", hash);
-  // Neither of the two tells anybody.
+  window.history.pushState(null, "", hash);
+  // pushState dispatches no event.
   window.dispatchEvent(new HashChangeEvent("hashchange"));
 }
 

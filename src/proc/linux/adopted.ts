@@ -16,14 +16,14 @@ export interface Adopted {
 /** The longest that either takes: the host does nothing else meanwhile. */
 const LOOKS_MS = 10;
 
-export function createAdopted(now: () => number, hostPid = process.pid): Adopted {
+export function createAdopted(now: () => number): Adopted {
   return {
     find(isMarked) {
       const until = now() + LOOKS_MS;
       const dead = new Map<number, ProcessStat>();
       for (;;) {
         const known = dead.size;
-        const living = look(hostPid, isMarked, dead);
+        const living = look(isMarked, dead);
         if (living.length > 0) return living;
         if (dead.size === known) return [];
         if (now() >= until) return [...dead.values()].slice(-1);
@@ -34,7 +34,7 @@ export function createAdopted(now: () => number, hostPid = process.pid): Adopted
       const dead = new Map<number, ProcessStat>();
       for (;;) {
         const known = dead.size;
-        const living = look(hostPid, isMarked, dead);
+        const living = look(isMarked, dead);
         if (living.length === 0 && dead.size === known) return;
         for (const member of living) kill(member);
         if (now() >= until) return;
@@ -47,12 +47,8 @@ export function createAdopted(now: () => number, hostPid = process.pid): Adopted
  * The live ones among the marked children of the host and all of their descendants. The others are added to `dead`, where
  * they stay: they are listed until the host reaps them.
  */
-function look(
-  hostPid: number,
-  isMarked: (pid: number) => boolean,
-  dead: Map<number, ProcessStat>,
-): ProcessStat[] {
-  const pids = listChildren(hostPid, String(hostPid)).filter(isMarked);
+function look(isMarked: (pid: number) => boolean, dead: Map<number, ProcessStat>): ProcessStat[] {
+  const pids = listChildren(process.pid, String(process.pid)).filter(isMarked);
   const living: ProcessStat[] = [];
   for (const pid of pids) {
     const stat = dead.has(pid) ? undefined : findProcess(pid);

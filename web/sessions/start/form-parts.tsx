@@ -98,21 +98,14 @@ interface RadioCardProps {
   readonly note: ReactNode;
   readonly badge?: ReactNode;
   readonly isChecked: boolean;
-  readonly isDisabled?: boolean;
   readonly onChoose: () => void;
 }
 
 export function RadioCard(props: RadioCardProps) {
-  const { name, label, note, badge, isChecked, isDisabled = false, onChoose } = props;
+  const { name, label, note, badge, isChecked, onChoose } = props;
   return (
-    <label className={css.card} data-checked={isChecked} data-disabled={isDisabled}>
-      <input
-        type="radio"
-        name={name}
-        checked={isChecked}
-        disabled={isDisabled}
-        onChange={onChoose}
-      />
+    <label className={css.card} data-checked={isChecked}>
+      <input type="radio" name={name} checked={isChecked} onChange={onChoose} />
       <span className={css.words}>
         <span className={css.title}>
           <Isolated text={label} reading="prose" /> {badge}
