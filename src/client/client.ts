@@ -25,11 +25,13 @@ export interface StreamOptions extends CallOptions {
 }
 
 /**
- * A server, typed by the table. What is refused, and what cannot be reached (`host_unavailable`), is a `Fault`; an
+ * The way to sessions, typed by the table: over HTTP, or in this process. What is refused, and what cannot be reached (`host_unavailable`), is a `Fault`; an
  * aborted call rejects with the signal's reason. What is only read, or carries a key, is asked again when the server
  * was away for a moment; nothing else is.
  */
 export interface Client extends OperationCalls {
+  /** The address of the server; undefined in process. */
+  readonly address: string | undefined;
   /** What a session has printed, from `since`. */
   output(input: OperationInput<"session.output">, options?: CallOptions): Promise<OutputRange>;
   /**
@@ -49,6 +51,11 @@ export interface Client extends OperationCalls {
   ): Promise<DocumentAnswer>;
   /** Watches and steers a session, through cuts. */
   attach(sessionId: string, options?: AttachOptions): Attachment;
+}
+
+/** A client of a server. */
+export interface ServerClient extends Client {
+  readonly address: string;
   /** Many terminals on one socket. */
   terminals(options?: TerminalsOptions): Terminals;
 }
@@ -60,9 +67,10 @@ const resumptions: Readonly<Record<StreamName, Resumption>> = {
   "agent.run": "none",
 };
 
-export function createClient(options: ClientOptions): Client {
+export function createClient(options: ClientOptions): ServerClient {
   const transport = createTransport(options);
-  const client: Client = {
+  const client: ServerClient = {
+    address: options.url,
     call: <N extends CallName>(name: N, input: OperationInput<N>, asking: CallOptions = {}) => {
       // The server answers by the row's schema; checking it again would need all of zod.
       const read = async (response: Response) =>

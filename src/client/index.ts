@@ -7,7 +7,12 @@ export type { Runtime, RuntimeBackend } from "#contract/runtime/runtime.ts";
 export type { DocumentAnswer } from "./answers.ts";
 export type { Attachment, AttachOptions } from "./attach/attachment.ts";
 export type { AttachEvent, OutputEvent } from "./attach/frames.ts";
-export { type CallOptions, type Client, createClient, type StreamOptions } from "./client.ts";
+export {
+  type CallOptions,
+  createClient,
+  type ServerClient as Client,
+  type StreamOptions,
+} from "./client.ts";
 export { openRemoteBackend } from "./runtime.ts";
 export type { Terminals, TerminalsEvent, TerminalsOptions } from "./terminals.ts";
 export type { ClientOptions } from "./transport.ts";

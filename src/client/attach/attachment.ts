@@ -41,6 +41,8 @@ export interface AttachOptions {
   readonly binary?: boolean | undefined;
   /** Watches when another client has taken control. Absent: `taken_over` is the end. */
   readonly stay?: boolean | undefined;
+  /** In process: reads up to the exit, or to the last byte of descendants, and is not counted as a viewer. */
+  readonly reads?: "exit" | "final" | undefined;
   /** Detaches. */
   readonly signal?: AbortSignal | undefined;
   /** Overrides for tests. */
