@@ -2,44 +2,8 @@ import { readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Caller } from "#app/caller.ts";
-import {
-  createSessionOperations,
-  localPlaces,
-  type Places,
-  type SessionOperations,
-} from "#app/session.ts";
 import type { WorkspaceId } from "#contract/ids.ts";
-import { chooseDataDir, locateDataDir } from "#host/data-dir.ts";
-import type { HostClient } from "#host/socket/client.ts";
-import { joinHost, openHost } from "#host/socket/start-host.ts";
-import { createLocalHosts } from "#session/local-host.ts";
-import type { SessionHosts } from "#session/session-host.ts";
-
-/** A command's way to the sessions of this machine: no server, the operations run here. */
-export interface Local extends Disposable {
-  readonly hosts: SessionHosts;
-  readonly operations: SessionOperations;
-}
-
-export async function openLocal(places: Places = localPlaces): Promise<Local> {
-  const dataDir = findDataDir();
-  return createLocal(await openHost({ dataDir, command: ownCommand(), env: process.env }), places);
-}
-
-/** The same where a host runs; undefined where none does. It starts none. */
-export async function findLocal(): Promise<Local | undefined> {
-  const host = await joinHost(findDataDir(), process.env);
-  return host === undefined ? undefined : createLocal(host, localPlaces);
-}
-
-function createLocal(host: HostClient, places: Places): Local {
-  const hosts = createLocalHosts(host, locateDataDir(findDataDir()).sessions);
-  return {
-    hosts,
-    operations: createSessionOperations({ hosts, places }, describeCaller()),
-    [Symbol.dispose]: () => host[Symbol.dispose](),
-  };
-}
+import { chooseDataDir } from "#host/data-dir.ts";
 
 export function findDataDir(): string {
   return chooseDataDir(process.env);

@@ -10,6 +10,7 @@ import { runAgent } from "#agent/worker/run-agent.ts";
 import type { Caller, Where } from "#app/caller.ts";
 import { type Clock, systemClock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
+import { openOnce } from "#base/once.ts";
 import type { AgentSpec } from "#contract/agent/spec.ts";
 import { Fault } from "#contract/fault.ts";
 import { LOCAL_WORKSPACE, WorkspaceId } from "#contract/ids.ts";
@@ -21,7 +22,7 @@ import { lines } from "#log/lines.ts";
 import { withoutMarks } from "#proc/environment.ts";
 import { createSessionFiles, type OwnSession, openOwnSession } from "#session/own-session.ts";
 import { createLazyMemories } from "./lazy-memories.ts";
-import { createLazyTools, openOnce } from "./lazy-tools.ts";
+import { createLazyTools } from "./lazy-tools.ts";
 import { readLines } from "./read-lines.ts";
 import { createStderrLogger } from "./stderr-logger.ts";
 

@@ -2,7 +2,6 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { openEmbeddedAgents } from "#agent/embedded/embedded-operations.ts";
 import { withoutKeys } from "#app/agent/keys.ts";
-import { createLocalDoor } from "#app/local-door.ts";
 import { systemClock } from "#base/clock.ts";
 import { type Logger, silentLogger } from "#base/logger.ts";
 import { findOwnPackage } from "#base/own-package.ts";
@@ -15,6 +14,7 @@ import { chooseDataDir, openDataDir } from "#host/data-dir.ts";
 import { withoutMarks } from "#proc/environment.ts";
 import { createLazyMemories } from "./lazy-memories.ts";
 import { createLazyTools, createUnsupportedTools } from "./lazy-tools.ts";
+import { createCallsOf } from "./own-calls.ts";
 
 export type { Runtime, RuntimeBackend } from "#contract/runtime/runtime.ts";
 
@@ -48,7 +48,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): RuntimeBackend & As
   const work_dir = resolve(options.work_dir ?? ".");
   const dataDir = resolve(options.data_dir ?? chooseDataDir(options.env ?? {}));
   const env = withoutKeys(withoutMarks(options.env ?? {}), { names: Object.keys(keys), keys });
-  const place: Place = { work_dir, dataDir, env, log };
+  const tooling: HostTools = { work_dir, dataDir, env, log };
   const agents = openEmbeddedAgents({
     work_dir,
     keys,
@@ -56,7 +56,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): RuntimeBackend & As
       clock: systemClock,
       log,
       version: findOwnPackage()?.version ?? "unknown",
-      tools: options.tools === "host" ? openHostTools(place, stack) : noTools,
+      tools: options.tools === "host" ? openHostTools(tooling, stack) : noTools,
       openMemory: createLazyMemories({
         locate: () => join(openDataDir(dataDir).path, "memory.db"),
         log,
@@ -68,7 +68,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): RuntimeBackend & As
     },
   });
   return {
-    ...createBackend(createLocalDoor(agents.operations)),
+    ...createBackend(createCallsOf(agents.operations)),
     [Symbol.asyncDispose]: async () => {
       // Agents end before what they use, which was opened behind them.
       await agents[Symbol.asyncDispose]();
@@ -77,7 +77,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): RuntimeBackend & As
   };
 }
 
-interface Place {
+interface HostTools {
   readonly work_dir: string;
   readonly dataDir: string;
   readonly env: Readonly<Record<string, string>>;
@@ -88,7 +88,10 @@ const noTools = createUnsupportedTools(
   'this agent is embedded without a host, so it runs no commands; open it with tools: "host"',
 );
 
-function openHostTools({ work_dir, dataDir, env, log }: Place, stack: AsyncDisposableStack): Tools {
+function openHostTools(
+  { work_dir, dataDir, env, log }: HostTools,
+  stack: AsyncDisposableStack,
+): Tools {
   return createLazyTools(async () => {
     const { openToolDeps } = await import("./tool-deps.ts");
     const { createTools } = await import("#tools/tools.ts");

@@ -7,6 +7,7 @@ import type { Gateway } from "#app/gateway.ts";
 import { systemClock } from "#base/clock.ts";
 import { isErrno } from "#base/errno.ts";
 import { type Logger, openFileLogger } from "#base/logger.ts";
+import { openOnce } from "#base/once.ts";
 import { findOwnPackage } from "#base/own-package.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
@@ -24,7 +25,6 @@ import { openLocalToken } from "#store/local-token.ts";
 import { openStore } from "#store/store.ts";
 import { Config, readConfig } from "./config.ts";
 import { openGateway } from "./gateway/open-gateway.ts";
-import { openOnce } from "./lazy-tools.ts";
 import { checkExposure, DEFAULT_LISTEN, type ListenAddress, parseListen } from "./listen.ts";
 import { openGatewayRecord } from "./page/gateway-record.ts";
 

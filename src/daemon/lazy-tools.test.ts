@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import { openOnce } from "#base/once.ts";
 import { SessionId } from "#contract/ids.ts";
 import type { Tools } from "#contract/tools/tools.ts";
-import { createLazyTools, createUnsupportedTools, openOnce } from "./lazy-tools.ts";
+import { createLazyTools, createUnsupportedTools } from "./lazy-tools.ts";
 
 const asked = { process_id: SessionId.parse("ses_0000000000000000") };
 

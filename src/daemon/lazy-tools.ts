@@ -1,3 +1,4 @@
+import { openOnce } from "#base/once.ts";
 import { Fault } from "#contract/fault.ts";
 import { type Tools, tools } from "#contract/tools/tools.ts";
 
@@ -9,18 +10,6 @@ export function createLazyTools(open: () => Promise<Tools>): Tools {
     const call = (await get())[name] as (...given: readonly unknown[]) => Promise<unknown>;
     return await call(...args);
   });
-}
-
-/** Opened for the first who asks, and shared by all; what could not be opened is tried again by the next. */
-export function openOnce<T>(open: () => Promise<T>): () => Promise<T> {
-  let opening: Promise<T> | undefined;
-  return () => {
-    opening ??= open().catch((error: unknown) => {
-      opening = undefined;
-      throw error;
-    });
-    return opening;
-  };
 }
 
 /** For an agent that has no host: who calls one is told why there is none. */

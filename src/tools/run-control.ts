@@ -4,11 +4,11 @@ import type { Queued } from "#contract/operations/agent-requests.ts";
 import type { ControlInput } from "#contract/operations/control.ts";
 import type { OperationCalls } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
-import { typeInto } from "./terminal/door-typing.ts";
+import { typeInto } from "./terminal/client-typing.ts";
 
 /** A session that somebody steers from outside, here or behind a server. */
 export interface Run {
-  readonly door: Pick<OperationCalls, "call" | "stream">;
+  readonly client: OperationCalls;
   readonly session: Pick<Session, "session_id" | "kind" | "mode">;
 }
 
@@ -27,18 +27,18 @@ export async function sendToRun(
   input: ControlInput<"send">,
   asking: Asking = {},
 ): Promise<Sent> {
-  const { door, session } = run;
+  const { client, session } = run;
   if (session.kind !== "agent") return await typeAt(run, input, asking);
   const { framing, idempotency_key } = input;
   const said = { ...messagesOf(session, input.message), idempotency_key };
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await door.call("agent.steer", { ...said, framing }, asking);
+      return await client.call("agent.steer", { ...said, framing }, asking);
     } catch (error) {
       if (!isCode(error, "nothing_running")) throw error;
     }
     try {
-      return await door.call("agent.send", said, asking);
+      return await client.call("agent.send", said, asking);
     } catch (error) {
       if (!isCode(error, "busy") || attempt === SEND_ATTEMPTS) throw error;
     }
@@ -47,38 +47,38 @@ export async function sendToRun(
 
 /** Waits for the end of the turn; without one it begins a turn at once. */
 export async function followUpRun(
-  { door, session }: Run,
+  { client, session }: Run,
   { message, idempotency_key }: ControlInput<"followup">,
   asking: Asking = {},
 ): Promise<Queued> {
   const said = { ...messagesOf(session, message), idempotency_key };
-  return await door.call("agent.followup", said, asking);
+  return await client.call("agent.followup", said, asking);
 }
 
 export async function resumeRun(
-  { door, session: { session_id } }: Run,
+  { client, session: { session_id } }: Run,
   { approval_id: named, decision = "approve", ...more }: ControlInput<"resume">,
   asking: Asking = {},
 ): Promise<{ readonly approval_id: string }> {
   const find = async () => {
-    const { approvals } = await door.call("agent.snapshot", { session_id }, asking);
+    const { approvals } = await client.call("agent.snapshot", { session_id }, asking);
     return chooseOnly(
       "approval_id",
       approvals.map(({ approval_id }) => approval_id),
     );
   };
   const approval_id = named ?? (await find());
-  await door.call("agent.resume", { session_id, approval_id, decision, ...more }, asking);
+  await client.call("agent.resume", { session_id, approval_id, decision, ...more }, asking);
   return { approval_id };
 }
 
 export async function answerRun(
-  { door, session: { session_id } }: Run,
+  { client, session: { session_id } }: Run,
   { elicitation_id: named, action = "accept", content }: ControlInput<"elicitation">,
   asking: Asking = {},
 ): Promise<{ readonly elicitation_id: string }> {
   const find = async () => {
-    const { elicitations } = await door.call("agent.snapshot", { session_id }, asking);
+    const { elicitations } = await client.call("agent.snapshot", { session_id }, asking);
     return chooseOnly(
       "elicitation_id",
       elicitations.map(({ elicitation_id }) => elicitation_id),
@@ -86,25 +86,25 @@ export async function answerRun(
   };
   const elicitation_id = named ?? (await find());
   const answer = { session_id, elicitation_id, action, content };
-  await door.call("agent.elicitation", answer, asking);
+  await client.call("agent.elicitation", answer, asking);
   return { elicitation_id };
 }
 
 /** Whether there was something to stop. */
 export async function interruptRun(
-  { door, session: { session_id } }: Run,
+  { client, session: { session_id } }: Run,
   asking: Asking = {},
 ): Promise<{ readonly interrupted: boolean }> {
-  const { signalled } = await door.call("session.interrupt", { session_id }, asking);
+  const { signalled } = await client.call("session.interrupt", { session_id }, asking);
   return { interrupted: signalled > 0 };
 }
 
 export async function readTranscript(
-  { door, session: { session_id } }: Run,
+  { client, session: { session_id } }: Run,
   page: ControlInput<"transcript">,
   asking: Asking = {},
 ): Promise<Transcript> {
-  return await door.call("agent.transcript", { session_id, ...page }, asking);
+  return await client.call("agent.transcript", { session_id, ...page }, asking);
 }
 
 interface RunStatus {
@@ -114,18 +114,18 @@ interface RunStatus {
 }
 
 export async function describeRun(
-  { door, session: { session_id, kind } }: Run,
+  { client, session: { session_id, kind } }: Run,
   asking: Asking = {},
 ): Promise<RunStatus> {
-  const session = await door.call("session.get", { session_id }, asking);
+  const session = await client.call("session.get", { session_id }, asking);
   if (kind !== "agent") return { session, agent: null };
-  const snapshot = await door.call("agent.snapshot", { session_id }, asking);
+  const snapshot = await client.call("agent.snapshot", { session_id }, asking);
   const { transcript: _said, omitted_messages: _omitted, ...agent } = snapshot;
   return { session, agent };
 }
 
 async function typeAt(
-  { door, session }: Run,
+  { client, session }: Run,
   { message, enter = true, framing, idempotency_key: input_id }: ControlInput<"send">,
   asking: Asking,
 ): Promise<Sent> {
@@ -134,7 +134,7 @@ async function typeAt(
   if (message === "" && !enter)
     throw new Fault("invalid_request", "message: there is nothing to type");
   const typed = { text: message, keys: [], enter, isRaw: !enter, input_id };
-  await typeInto(door, session, { ...typed, signal: asking.signal });
+  await typeInto(client, session, { ...typed, signal: asking.signal });
   return { status: "typed" };
 }
 

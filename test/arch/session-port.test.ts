@@ -26,7 +26,6 @@ const rules: readonly Rule[] = [
     pattern: /\b(?:HostClient|connectHost|openHostClient)\b/,
     owners: ["src/host/", "src/session/"],
     exceptions: {
-      "src/cli/context.ts": "composition root of a command: joins a running host or starts one",
       "src/cli/doctor/host.ts": "examines the host itself",
       "src/daemon/gateway.ts": "composition root: starts the host of its data directory",
     },

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createRuntimeOperations } from "#app/agent/runtime-operations.ts";
-import { createLocalDoor } from "#app/local-door.ts";
 import { createClient } from "#client/client.ts";
 import { openRemoteBackend } from "#client/runtime.ts";
 import { createBackend } from "#contract/runtime/create-backend.ts";
 import type { Runtime, RuntimeBackend } from "#contract/runtime/runtime.ts";
+import { createCallsOf } from "#daemon/own-calls.ts";
 import { workerPath } from "#test/harness/agent-worker.ts";
 import { inline, openTestAgents } from "#test/harness/agents.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
@@ -22,9 +22,7 @@ interface Place extends AsyncDisposable {
 async function openHere(): Promise<Place> {
   const agents = await openTestAgents();
   return {
-    backend: createBackend(
-      createLocalDoor(createRuntimeOperations(agents.deps, createTestCaller())),
-    ),
+    backend: createBackend(createCallsOf(createRuntimeOperations(agents.deps, createTestCaller()))),
     createCommand: async () => (await agents.host.create({ command: "true" })).session_id,
     [Symbol.asyncDispose]: () => agents[Symbol.asyncDispose](),
   };

@@ -1,6 +1,5 @@
 import { type EmbeddedOptions, openEmbeddedAgents } from "#agent/embedded/embedded-operations.ts";
 import { createRuntimeOperations } from "#app/agent/runtime-operations.ts";
-import { createLocalDoor } from "#app/local-door.ts";
 import { systemClock } from "#base/clock.ts";
 import { silentLogger } from "#base/logger.ts";
 import { createClient } from "#client/client.ts";
@@ -9,6 +8,7 @@ import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { StreamItem } from "#contract/operations.ts";
 import { createBackend } from "#contract/runtime/create-backend.ts";
 import type { Runtime, RuntimeBackend } from "#contract/runtime/runtime.ts";
+import { createCallsOf } from "#daemon/own-calls.ts";
 import { openTestAgents } from "./agents.ts";
 import { createTestCaller } from "./caller.ts";
 import { openTestGateway } from "./gateway.ts";
@@ -31,7 +31,7 @@ export const places = {
 
 export function openEmbeddedBackend(options: EmbeddedOptions): RuntimeBackend & AsyncDisposable {
   const agents = openEmbeddedAgents(options);
-  const backend = createBackend(createLocalDoor(agents.operations));
+  const backend = createBackend(createCallsOf(agents.operations));
   return { ...backend, [Symbol.asyncDispose]: () => agents[Symbol.asyncDispose]() };
 }
 
@@ -64,7 +64,7 @@ export async function openLocalPlace(): Promise<RuntimePlace> {
   const workDir = stack.use(openTempDir()).path;
   const { deps } = stack.use(await openTestAgents({ command: [process.execPath, binPath] }));
   const backend = createBackend(
-    createLocalDoor(createRuntimeOperations(deps, createTestCaller({ work_dir: workDir }))),
+    createCallsOf(createRuntimeOperations(deps, createTestCaller({ work_dir: workDir }))),
   );
   return own({ backend, workDir }, stack);
 }

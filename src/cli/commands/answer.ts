@@ -8,6 +8,7 @@ import { listFields } from "#cli/team/form.ts";
 import type { ApprovalDecision } from "#contract/agent/events.ts";
 import type { AgentSnapshot, PendingApproval, PendingElicitation } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
+import { createBackend } from "#contract/runtime/create-backend.ts";
 import { defined } from "#contract/values/defined.ts";
 
 type Pending = Pick<AgentSnapshot, "approvals" | "elicitations">;
@@ -23,7 +24,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const plan = parseAnswer(positionals, values);
   await using target = await openTarget(values);
   const { session_id } = target.session;
-  await using runtime = await target.place.runtime(session_id);
+  await using runtime = await createBackend(target.client).open(session_id);
   const pending = choose(await runtime.snapshot(), values.id, session_id);
   if (plan.kind === "show") {
     process.stdout.write(values.json === true ? `${JSON.stringify(pending)}\n` : show(pending));

@@ -1,8 +1,7 @@
-import type { SessionOperations } from "#app/session.ts";
-import { openLocal } from "#cli/context.ts";
 import { exitCodeOf, sayFault } from "#cli/exit.ts";
 import { parseOptions } from "#cli/options.ts";
-import { createTargetPlace, findTarget, type TargetPlace } from "#cli/place/target.ts";
+import { openClient } from "#cli/target/open-client.ts";
+import { findTarget } from "#cli/target/target.ts";
 import { Fault } from "#contract/fault.ts";
 import { defined } from "#contract/values/defined.ts";
 import { describeState } from "./ps.ts";
@@ -19,11 +18,11 @@ export async function run(argv: readonly string[]): Promise<number> {
   const words = [...positionals, ...(values.to ?? [])];
   if (words.length === 0 || words.some((word) => word.trim() === ""))
     throw new Fault("invalid_request", "say which: reins close ID… (reins ps lists them)");
-  await using there = await openSessions(values.remote);
+  await using client = await openClient({ remote: values.remote });
   const closeOne = async (word: string): Promise<number> => {
     try {
-      const { session_id } = await findTarget(there.place, word);
-      const session = await there.close({
+      const { session_id } = await findTarget(client, word);
+      const session = await client.call("session.close", {
         session_id,
         ...defined({ reason: values.reason, purge: values.purge }),
       });
@@ -40,28 +39,4 @@ export async function run(argv: readonly string[]): Promise<number> {
   };
   const codes = await Promise.all(words.map(closeOne));
   return codes.find((code) => code !== 0) ?? 0;
-}
-
-interface Sessions extends AsyncDisposable {
-  readonly place: TargetPlace;
-  readonly close: SessionOperations["session.close"];
-}
-
-async function openSessions(remote: string | undefined): Promise<Sessions> {
-  if (remote === undefined) {
-    const { operations, [Symbol.dispose]: dispose } = await openLocal();
-    const place = createTargetPlace(operations);
-    const close = operations["session.close"];
-    return { place, close, [Symbol.asyncDispose]: async () => dispose() };
-  }
-  const [{ openPlace }, { choosePlace }] = await Promise.all([
-    import("#cli/place/place.ts"),
-    import("#cli/place/records.ts"),
-  ]);
-  const place = await openPlace(choosePlace({ remote }));
-  return {
-    place,
-    close: (input) => place.call("session.close", input),
-    [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
-  };
 }

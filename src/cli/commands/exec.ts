@@ -1,12 +1,12 @@
 import { addAbortListener } from "node:events";
 import { resolve } from "node:path";
 import { quoteIfNeeded } from "#base/shell-quote.ts";
-import { type Local, openLocal } from "#cli/context.ts";
-import { openLocalTools, parseTime } from "#cli/control/local-tools.ts";
+import { parseTime } from "#cli/control/parse-time.ts";
 import { parseOptions, splitCommand } from "#cli/options.ts";
 import { LATE_EXIT, onSignals, runPiped, sayLeft } from "#cli/piped.ts";
 import { printableJson } from "#cli/printable.ts";
-import { createLocalClient } from "#cli/terminal/local-client.ts";
+import { openOwn } from "#cli/target/open-client.ts";
+import type { Client } from "#client/client.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
@@ -28,13 +28,13 @@ export async function run(argv: readonly string[]): Promise<number> {
   const { ours, command } = splitCommand(argv, VALUED);
   const { values } = parseOptions(ours, options);
   const input = createInput(values, command);
-  using local = await openLocal();
-  const started = Promise.withResolvers<Session>();
-  using tools = openLocalTools(local, started.resolve);
+  await using client = await openOwn({ attaches: true });
+  const started = Promise.withResolvers<Started>();
+  const onStarted = (id: string) => started.resolve({ session_id: id as Session["session_id"] });
   const leaving = new AbortController();
-  const running = tools.execute(input, { signal: leaving.signal });
+  const running = client.execute(input, { signal: leaving.signal, onStarted });
   const session = await Promise.race([started.promise, running.then(() => started.promise)]);
-  if (values.json === true) return await printResult(local, session, { running, leaving });
+  if (values.json === true) return await printResult(client, session, { running, leaving });
   if (values.background === true) {
     await running;
     process.stdout.write(`${session.session_id}\n`);
@@ -43,12 +43,14 @@ export async function run(argv: readonly string[]): Promise<number> {
   const late = new AbortController();
   const waited = Promise.allSettled([running.then((result) => endPatience(result, late))]);
   const following = { since: 0, json: false, forwardsInput: false, patience: late.signal };
-  const code = await runPiped(createLocalClient(local), session, following);
+  const code = await runPiped(client, session, following);
   // It has ended, or a signal sends us away: nobody needs the tool's own answer.
   if (code !== LATE_EXIT) leaving.abort();
   const [answer] = await waited;
   return code === LATE_EXIT && answer.status === "fulfilled" ? codeOf(answer.value) : code;
 }
+
+type Started = Pick<Session, "session_id">;
 
 interface Execution {
   readonly running: Promise<ProcessResult>;
@@ -58,13 +60,13 @@ interface Execution {
 
 /** Ctrl-C is for the command here as well: what it printed until then is in the result. */
 async function printResult(
-  { operations }: Local,
-  session: Session,
+  client: Client,
+  session: Started,
   { running, leaving }: Execution,
 ): Promise<number> {
   const { session_id } = session;
-  const interrupt = () => operations["session.interrupt"]({ session_id });
-  using signals = onSignals({ interrupt }, {});
+  const interrupt = () => client.call("session.interrupt", { session_id });
+  using signals = onSignals(interrupt, {});
   using _left = addAbortListener(signals.over, () => leaving.abort());
   try {
     const result = await running;

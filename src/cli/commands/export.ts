@@ -35,7 +35,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const format = named ?? chooseFormat(target.session);
   const { output: file } = values;
   if (file !== undefined) return await exportTo(target, { format, file, json: values.json });
-  const { body } = await target.place.document("session.export", { session_id, format });
+  const { body } = await target.client.document("session.export", { session_id, format });
   for await (const chunk of withProgress(body)) await writeTo(process.stdout, chunk);
   return 0;
 }
@@ -47,14 +47,14 @@ interface Export {
 }
 
 /** Whoever interrupts it finds no half of a file. */
-async function exportTo({ place, session }: Target, wanted: Export): Promise<number> {
+async function exportTo({ client, session }: Target, wanted: Export): Promise<number> {
   const { session_id } = session;
   const { format, file } = wanted;
   using leaving = openLeaving();
   const { signal } = leaving;
   try {
     const asked = { session_id, format };
-    const { body, media_type } = await place.document("session.export", asked, { signal });
+    const { body, media_type } = await client.document("session.export", asked, { signal });
     const bytes = await save(withProgress(body), file, signal);
     if (wanted.json === true) printJson({ session_id, format, media_type, file, bytes });
     notice(`${session_id} is in ${file}, ${bytes} bytes of ${format}`);

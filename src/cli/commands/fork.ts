@@ -2,6 +2,7 @@ import { openTarget, printJson, targetOptions } from "#cli/control/target-option
 import { notice } from "#cli/exit.ts";
 import { parseOptions, refuseWords } from "#cli/options.ts";
 import { Fault } from "#contract/fault.ts";
+import { createBackend } from "#contract/runtime/create-backend.ts";
 
 /** `reins fork`: another session that begins as this one did. */
 export async function run(argv: readonly string[]): Promise<number> {
@@ -11,7 +12,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const wanted = parseCount(values.at);
   await using target = await openTarget({ ...values, to: word });
   const { session_id: from } = target.session;
-  await using runtime = await target.place.runtime(from);
+  await using runtime = await createBackend(target.client).open(from);
   const at = wanted ?? (await runtime.transcript({ limit: 1 })).total;
   const session_id = await runtime.fork(at);
   if (values.json === true) printJson({ session_id, from, at });

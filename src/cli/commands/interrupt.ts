@@ -10,7 +10,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   refuseWords(rest);
   await using target = await openTarget({ ...values, to: word });
   const { session_id } = target.session;
-  const { signalled } = await target.place.call("session.interrupt", { session_id });
+  const { signalled } = await target.client.call("session.interrupt", { session_id });
   if (signalled === 0)
     throw new Fault("nothing_running", `nothing runs in ${session_id} that could be interrupted`);
   if (values.json === true) printJson({ session_id, signalled });

@@ -1,16 +1,14 @@
 import { constants } from "node:os";
 import { findStart } from "#app/last-lines.ts";
-import { findDataDir } from "#cli/context.ts";
 import { hostGone } from "#cli/exit.ts";
 import { parseOptions, parseStart, refuseWords } from "#cli/options.ts";
 import { createFrameWriter, openRawWriter } from "#cli/output-writer.ts";
-import { openReading } from "#cli/place/read-here.ts";
-import { findTarget } from "#cli/place/target.ts";
-import { attachLocally } from "#cli/terminal/local-client.ts";
+import { openClient } from "#cli/target/open-client.ts";
+import { findTarget } from "#cli/target/target.ts";
 import { chunksOf } from "#cli/terminal/printed-chunks.ts";
+import { readOutput } from "#cli/terminal/read-output.ts";
 import { isFinal } from "#contract/ended.ts";
-import { endOf, type LogSource } from "#log/log-source.ts";
-import { readRange } from "#log/read-range.ts";
+import { endOf } from "#log/log-source.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseOptions(argv, {
@@ -27,36 +25,28 @@ export async function run(argv: readonly string[]): Promise<number> {
   const isFollowing = values.follow === true;
   using leaving = onLeavingSignals();
   const { signal } = leaving;
-  if (values.remote !== undefined) {
-    const { printRemoteLogs } = await import("#cli/control/remote-logs.ts");
-    const json = values.json === true;
-    await printRemoteLogs({ remote: values.remote, word, start, isFollowing, json, signal });
-    return leaving.exitCode;
-  }
-  using here = await openReading(findDataDir());
-  const { session_id } = await findTarget(here.place, word, { isFollowed: isFollowing });
-  using handle = await here.open(session_id);
-  const first = handle.output.first();
-  const since = await findStart(start ?? first, {
-    ...{ first, tail: handle.tail },
-    read: (from, to) => readBytes(handle.output, from, to),
-  });
+  await using client = await openClient({ remote: values.remote, host: "read", attaches: true });
+  const session = await findTarget(client, word, { isFollowed: isFollowing });
+  const { session_id, first_offset: first, tail } = session;
+  const read = (from: number, to: number) => readOutput(client, session, { from, to });
+  const since = start === undefined ? undefined : await findStart(start, { first, tail, read });
   using writer =
     values.json === true ? createFrameWriter() : openRawWriter({ isHistory: process.stdout.isTTY });
-  const until = isFollowing ? Number.POSITIVE_INFINITY : handle.tail;
-  if (since === until) return 0;
-  const { open } = here;
-  const attachment = attachLocally({ open, until: "final" }, session_id, { since, signal });
+  const until = isFollowing ? Number.POSITIVE_INFINITY : tail;
+  if ((since ?? first) === until) return 0;
+  const isHere = client.address === undefined;
   const onCut = () => {
-    throw hostGone(session_id);
+    if (isHere) throw hostGone(session_id);
   };
+  const attachment = client.attach(session_id, { since, reads: "final", signal });
   for await (const chunk of chunksOf(attachment, onCut)) {
     await writer.write(chunk);
     if (endOf(chunk) >= until) break;
   }
   if (!isFollowing || signal.aborted) return leaving.exitCode;
-  if (!isFinal(handle.session)) throw hostGone(session_id);
-  await writer.end(handle.session);
+  const ended = await client.call("session.get", { session_id });
+  if (isHere && !isFinal(ended)) throw hostGone(session_id);
+  await writer.end(ended);
   return 0;
 }
 
@@ -86,10 +76,4 @@ function onLeavingSignals(): Leaving {
       for (const name of names) process.off(name, leave);
     },
   };
-}
-
-/** Skips bytes that are no longer kept. */
-async function* readBytes(source: LogSource, from: number, to: number) {
-  for await (const chunk of readRange(source, from, { to, limit: to - from }))
-    if (chunk.kind === "bytes") yield chunk;
 }

@@ -3,8 +3,7 @@ import { resolve } from "node:path";
 import { addressOfPage } from "#cli/admin/page-address.ts";
 import { findDataDir } from "#cli/context.ts";
 import { parseOptions, refuseWords } from "#cli/options.ts";
-import { openPlace } from "#cli/place/place.ts";
-import { choosePlace } from "#cli/place/records.ts";
+import { openClient } from "#cli/target/open-client.ts";
 import { Fault } from "#contract/fault.ts";
 
 /** Makes a new ticket and shows the page to whoever sits here. */
@@ -41,8 +40,8 @@ async function findAddressHere(dataDir: string): Promise<string> {
 }
 
 async function findAddressThere(remote: string): Promise<string> {
-  await using place = await openPlace(choosePlace({ remote }));
-  const { ticket } = await place.call("ticket.create", {});
+  await using client = await openClient({ remote });
+  const { ticket } = await client.call("ticket.create", {});
   return addressOfPage(remote, ticket);
 }
 

@@ -29,14 +29,14 @@ export async function run(argv: readonly string[]): Promise<number> {
   using leaving = openLeaving();
   const { signal } = leaving;
   await using target = await openTarget(values);
-  const { place, session } = target;
+  const { client, session } = target;
   const { session_id, kind, events_tail } = session;
   const since = wanted === "tail" ? events_tail : wanted;
   notice(`speaks to ${session_id}`);
-  const address = place.address ?? null;
+  const address = client.address ?? null;
   await writer.write({ type: "ready", address, session_id, kind, next: since });
   const forwarded = forwardEvents(target, writer, { since, signal });
-  const reason = await answerAll({ door: place, session }, writer, signal);
+  const reason = await answerAll({ client, session }, writer, signal);
   leaving.leave();
   const broken = await forwarded;
   await writer.write({ type: "closed", reason });

@@ -1,9 +1,8 @@
-import { findDataDir, findLocal } from "#cli/context.ts";
 import { parseOptions, refuseWords } from "#cli/options.ts";
-import { openReading } from "#cli/place/read-here.ts";
-import { choosePlace, listRecords } from "#cli/place/records.ts";
-import { createTargetPlace, listSessions, type TargetPlace } from "#cli/place/target.ts";
 import { printable, printableJson } from "#cli/printable.ts";
+import { openClient } from "#cli/target/open-client.ts";
+import { listRecords } from "#cli/target/records.ts";
+import { type Finder, listSessions } from "#cli/target/target.ts";
 import { isLive } from "#contract/ended.ts";
 import type { Session } from "#contract/session.ts";
 import type { SessionState } from "#contract/session-state.ts";
@@ -18,11 +17,16 @@ export async function run(argv: readonly string[]): Promise<number> {
   });
   refuseWords(positionals);
   const isAll = values.all === true;
-  const runs =
-    values.remote === undefined ? await listHere(isAll) : await listThere(values.remote, isAll);
+  // Live sessions are in a host, so listing them starts none.
+  const host = isAll ? "read" : "join";
+  await using client = await openClient({ remote: values.remote, host });
+  const sessions = await listShown(client, isAll);
+  // The addresses of runs on a server are known only there.
+  const records = client.address === undefined ? await findAnswering(listRecords()) : [];
+  const runs = joinRuns(sessions, records);
   if (values.json === true) {
-    const sessions = runs.map(({ session, address }) => ({ ...session, address }));
-    process.stdout.write(`${printableJson({ sessions })}\n`);
+    const shown = runs.map(({ session, address }) => ({ ...session, address }));
+    process.stdout.write(`${printableJson({ sessions: shown })}\n`);
     return 0;
   }
   if (runs.length === 0) {
@@ -33,35 +37,11 @@ export async function run(argv: readonly string[]): Promise<number> {
   return 0;
 }
 
-/** Not through a place, which loads more than people wait for. */
-async function listHere(isAll: boolean): Promise<Run[]> {
-  const sessions = isAll ? await listAll() : await listLive();
-  return joinRuns(sessions, await findAnswering(listRecords()));
-}
-
-async function listAll(): Promise<readonly Session[]> {
-  using here = await openReading(findDataDir());
-  return await listShown(here.place, true);
-}
-
-/** Live sessions are in a host, so this starts none. */
-async function listLive(): Promise<readonly Session[]> {
-  using local = await findLocal();
-  return local === undefined ? [] : await listShown(createTargetPlace(local.operations), false);
-}
-
-async function listThere(remote: string, isAll: boolean): Promise<Run[]> {
-  const { openPlace } = await import("#cli/place/place.ts");
-  await using place = await openPlace(choosePlace({ remote }));
-  // Which runs have an address over there is known there alone.
-  return joinRuns(await listShown(place, isAll), []);
-}
-
 /** Runs that live, and sleeping agents that ask; `--all` adds ended sessions and the parts of runs. */
-async function listShown(place: TargetPlace, isAll: boolean): Promise<readonly Session[]> {
-  if (isAll) return await Array.fromAsync(listSessions(place, {}));
-  const live = await Array.fromAsync(listSessions(place, { state: "live" }));
-  const agents = await Array.fromAsync(listSessions(place, { kind: "agent" }));
+async function listShown(client: Finder, isAll: boolean): Promise<readonly Session[]> {
+  if (isAll) return await Array.fromAsync(listSessions(client, {}));
+  const live = await Array.fromAsync(listSessions(client, { state: "live" }));
+  const agents = await Array.fromAsync(listSessions(client, { kind: "agent" }));
   const asking = agents.filter((session) => !isLive(session) && session.status === "needs_you");
   return [...live, ...asking].filter(isRun);
 }

@@ -1,18 +1,18 @@
+import { randomUUID } from "node:crypto";
 import { fstatSync } from "node:fs";
 import { resolve } from "node:path";
-import { findDataDir, openLocal } from "#cli/context.ts";
+import { findDataDir } from "#cli/context.ts";
 import { readEventHooks } from "#cli/hooks/event-hook.ts";
 import { openRunHooks } from "#cli/hooks/run-hooks.ts";
 import { parseOptions, parseSeconds, splitCommand } from "#cli/options.ts";
 import { runPiped } from "#cli/piped.ts";
-import { markNesting } from "#cli/place/enclosing.ts";
-import { LISTEN_VALUED, listenOptions, pickListenFlags } from "#cli/place/listen-options.ts";
-import type { PendingListener } from "#cli/place/start-listener.ts";
-import { findTaskPlaces } from "#cli/place/task-places.ts";
 import { printableJson } from "#cli/printable.ts";
+import { markNesting } from "#cli/target/enclosing.ts";
+import { LISTEN_VALUED, listenOptions, pickListenFlags } from "#cli/target/listen-options.ts";
+import { openClient } from "#cli/target/open-client.ts";
+import type { PendingListener } from "#cli/target/start-listener.ts";
 import { meansTeam } from "#cli/team/team-word.ts";
 import { attachTerminal } from "#cli/terminal/attached.ts";
-import { createLocalClient } from "#cli/terminal/local-client.ts";
 import { currentSize } from "#cli/terminal/raw-mode.ts";
 import { Fault } from "#contract/fault.ts";
 import type { TaskId } from "#contract/ids.ts";
@@ -72,39 +72,31 @@ async function runCommand(argv: readonly string[]): Promise<number> {
   const forwardsInput = !isAttached && !isDetached && hasInput();
   const request = createRequest(values, { command, isTerminal, forwardsInput });
   const hooks = await readEventHooks(values["on-event"] ?? [], { isDetached });
-  if (values.remote !== undefined) {
-    refuseListener(values);
-    const { runThere } = await import("#cli/remote/run.ts");
-    const { remote } = values;
-    return await runThere({ remote, request, hooks, isDetached, isAttached, json, forwardsInput });
-  }
+  const { remote, task } = values;
+  if (remote !== undefined) await checkRemote(values, request);
   using listener = await openListenerFor(values);
   markNesting(process.env, { isShown: !isDetached });
-  using local = await openLocal(await findTaskPlaces(values.task));
-  const session = await local.operations["session.create"](request);
-  await listener?.serve(session.session_id);
+  await using client = await openClient({ remote, task, attaches: true });
+  // With a key it is started once, also when the first answer is lost.
+  const idempotency_key = `run_${randomUUID()}`;
+  const session = await client.call("session.create", { ...request, idempotency_key });
+  const { session_id } = session;
+  await listener?.serve(session_id);
   if (isDetached) {
-    process.stdout.write(`${json ? printableJson(session) : session.session_id}\n`);
+    process.stdout.write(`${json ? printableJson(session) : session_id}\n`);
     return 0;
   }
-  const { session_id } = session;
-  await using _hooks = await openRunHooks(hooks, { session_id, isNew: true });
-  if (isAttached) {
-    return await attachTerminal(createLocalClient(local), session, {
-      role: "controller",
-      takeover: false,
-      since: 0,
-      isNew: true,
-    });
-  }
-  return await runPiped(createLocalClient(local), session, { since: 0, json, forwardsInput });
+  await using _hooks = await openRunHooks(hooks, { session_id, remote, isNew: true });
+  if (!isAttached) return await runPiped(client, session, { since: 0, json, forwardsInput });
+  const attach = { role: "controller", takeover: false, since: 0, isNew: true } as const;
+  return await attachTerminal(client, session, attach);
 }
 
 /** Most runs have none, and load nothing for it. */
 async function openListenerFor(values: Values): Promise<PendingListener | undefined> {
   const flags = pickListenFlags(values);
   if (flags === undefined) return undefined;
-  const { openListener } = await import("#cli/place/start-listener.ts");
+  const { openListener } = await import("#cli/target/start-listener.ts");
   return await openListener(flags);
 }
 
@@ -137,12 +129,18 @@ function locate({ cwd, remote }: Values): string | undefined {
   return cwd === undefined || remote !== undefined ? cwd : resolve(cwd);
 }
 
-function refuseListener(values: Values): void {
-  if (pickListenFlags(values) === undefined) return;
-  throw new Fault(
-    "invalid_request",
-    "--listen serves a run of this machine; one behind --remote has that address",
-  );
+/** Refused before anything is asked of the server. */
+async function checkRemote(
+  values: Values,
+  request: OperationInput<"session.create">,
+): Promise<void> {
+  if (pickListenFlags(values) !== undefined)
+    throw new Fault(
+      "invalid_request",
+      "--listen serves a run of this machine; one behind --remote has that address",
+    );
+  const { checkRemoteRun } = await import("#cli/target/server.ts");
+  checkRemoteRun(values.remote ?? "", request);
 }
 
 /** Whether somebody may have something to say on our stdin: a pipe, a file or a socket, not /dev/null. */

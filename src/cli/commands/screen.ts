@@ -15,7 +15,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   await using target = await openTarget({ ...values, to: word });
   const { session_id } = target.session;
   const asked = { session_id, ...defined({ at }) };
-  const screen = await target.place.call("session.screen", asked);
+  const screen = await target.client.call("session.screen", asked);
   const text =
     values.json === true ? `${JSON.stringify({ session_id, ...screen })}\n` : draw(screen);
   await writeTo(process.stdout, Buffer.from(text));

@@ -7,7 +7,7 @@ import { Framing } from "#contract/agent/message.ts";
 import { Fault } from "#contract/fault.ts";
 import { defined } from "#contract/values/defined.ts";
 import { followUpRun, sendToRun } from "#tools/run-control.ts";
-import { typeInto } from "#tools/terminal/door-typing.ts";
+import { typeInto } from "#tools/terminal/client-typing.ts";
 import { encodeKey } from "#tools/terminal/keys.ts";
 
 const options = {
@@ -74,11 +74,11 @@ interface Saying {
 }
 
 async function say(
-  { place, session }: Target,
+  { client, session }: Target,
   message: string,
   { framing, isFollowUp }: Saying,
 ): Promise<Sent> {
-  const run = { door: place, session };
+  const run = { client, session };
   const said = { message, idempotency_key: randomId("key") };
   if (isFollowUp) return { how: "followup", answer: await followUpRun(run, said) };
   const answer = await sendToRun(run, { ...said, ...defined({ framing }) });
@@ -88,11 +88,11 @@ async function say(
 
 /** A line, unless --no-enter says that it is not one yet, or keys follow that say how it ends. */
 async function type(
-  { place, session }: Target,
+  { client, session }: Target,
   { text, keys }: { readonly text: string; readonly keys: readonly string[] },
   values: Values,
 ): Promise<Sent> {
-  await typeInto(place, session, {
+  await typeInto(client, session, {
     ...{ text, keys, enter: values.enter !== false && keys.length === 0 },
     isRaw: values.enter === false,
     input_id: randomId("inp"),

@@ -95,7 +95,7 @@ async function serveHttp(argv: readonly string[]): Promise<number> {
     "any-port": { type: "boolean" },
     // Not for people: a page that was built elsewhere.
     "page-dir": { type: "string" },
-    // Not for people: one session alone, see place/start-listener.ts.
+    // Not for people: one session alone, see target/start-listener.ts.
     only: { type: "string" },
   });
   refuseWords(positionals);

@@ -1,16 +1,16 @@
-import { openLocal } from "#cli/context.ts";
-import { openLocalTools, parseTime } from "#cli/control/local-tools.ts";
+import { parseTime } from "#cli/control/parse-time.ts";
 import { parseOptions } from "#cli/options.ts";
-import { createTargetPlace, findTarget } from "#cli/place/target.ts";
+import { openClient } from "#cli/target/open-client.ts";
+import { findTarget } from "#cli/target/target.ts";
 import { Fault } from "#contract/fault.ts";
 import { findSignal } from "#contract/signals.ts";
 import type { ToolSignal } from "#contract/tools/process.ts";
-import { defined } from "#contract/values/defined.ts";
 import { systemNames } from "#tools/process/signal.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseOptions(argv, {
     "escalate-after": { type: "string" },
+    remote: { type: "string" },
     json: { type: "boolean" },
   });
   const [word = "", name = "", ...others] = positionals;
@@ -18,19 +18,18 @@ export async function run(argv: readonly string[]): Promise<number> {
   if (word.trim() === "" || name.trim() === "" || others.length > 0)
     throw new Fault("invalid_request", "say which and what: reins signal ID SIGNAL");
   const signal = getToolSignal(name);
-  const escalate_after = parseTime(values["escalate-after"], "escalate-after");
-  using local = await openLocal();
-  using tools = openLocalTools(local);
-  const { session_id, kind } = await findTarget(createTargetPlace(local.operations), word);
+  const escalateMs = parseTime(values["escalate-after"], "escalate-after");
+  await using client = await openClient({ to: word, remote: values.remote });
+  const { session_id, kind } = await findTarget(client, word);
   if (kind === "agent")
     throw new Fault(
       "unsupported",
       `${session_id} is an agent, and agents take no signals. Stop its turn with: reins interrupt ${session_id}. End it with: reins close ${session_id}`,
     );
-  const result = await tools.process_signal({
+  const result = await client.call("process.signal", {
     process_id: session_id,
     signal,
-    ...defined({ escalate_after }),
+    ...(escalateMs === undefined ? {} : { escalate_after: `${escalateMs}ms` }),
   });
   const line = values.json === true ? JSON.stringify(result) : `${session_id} ${result.message}`;
   process.stdout.write(`${line}\n`);

@@ -1,12 +1,14 @@
-import { parseTime } from "#cli/control/local-tools.ts";
+import { parseTime } from "#cli/control/parse-time.ts";
 import { openTarget, printJson, targetOptions } from "#cli/control/target-options.ts";
 import { type Outcome, waitForAgent } from "#cli/control/wait-agent.ts";
 import { checkPattern, parseWanted, type Wanted } from "#cli/control/wait-plan.ts";
+import { waitForProcess } from "#cli/control/wait-process.ts";
 import { waitForSession } from "#cli/control/wait-session.ts";
 import { notice } from "#cli/exit.ts";
 import { parseOptions, parseSince, refuseWords } from "#cli/options.ts";
 import { LATE_EXIT } from "#cli/piped.ts";
 import { printable } from "#cli/printable.ts";
+import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { SessionState } from "#contract/session-state.ts";
 
@@ -27,13 +29,10 @@ const ENDED_EXIT = 1;
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseOptions(argv, options);
   const { json: _json, timeout: _timeout, ...others } = values;
-  // For the end of a process of this machine: the answer that the tools for models give.
-  if (Object.values(others).every((value) => value === undefined)) {
-    const { waitForProcess } = await import("#cli/control/wait-process.ts");
-    const code = await waitForProcess(argv);
-    if (code !== undefined) return code;
-  }
+  const isPlain = Object.values(others).every((value) => value === undefined);
   const [word = values.to, ...rest] = positionals;
+  if (isPlain && ((word ?? "").trim() === "" || rest.length > 0))
+    throw new Fault("invalid_request", "say which: reins wait ID (reins ps lists them)");
   refuseWords(rest);
   const wanted = parseWanted(values);
   if (wanted.for === "regex") await checkPattern(wanted.pattern);
@@ -42,6 +41,9 @@ export async function run(argv: readonly string[]): Promise<number> {
   const until = performance.now() + timeoutMs;
   await using target = await openTarget({ ...values, to: word });
   const { session } = target;
+  // An agent is not a process; the end of its session is waited for instead.
+  if (isPlain && session.kind !== "agent")
+    return await waitForProcess(target, { timeout: timeoutMs, json: values.json === true });
   const waiting = { ...target, since, leftMs: () => Math.max(0, until - performance.now()) };
   // What an agent prints is nothing: it is heard by its events.
   const isHeard = wanted.for !== "exit" && wanted.for !== "needs_answer";

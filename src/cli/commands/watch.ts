@@ -23,10 +23,10 @@ export async function run(argv: readonly string[]): Promise<number> {
   const { signal } = interrupted;
   try {
     await using target = await openTarget({ ...values, to: word }, { isFollowed: true });
-    const { place, session } = target;
+    const { client, session } = target;
     notice(`watching ${session.session_id}; Ctrl-C leaves`);
     const from = since === "tail" ? session.events_tail : since;
-    for await (const { data, text } of followEvents(place, session, { since: from, signal })) {
+    for await (const { data, text } of followEvents(client, session, { since: from, signal })) {
       const line = values.pretty === true ? describeEvent(data) : text;
       if (line !== undefined) await writeTo(process.stdout, Buffer.from(`${line}\n`));
     }

@@ -1,7 +1,7 @@
-import type { Place } from "#cli/place/place.ts";
 import { hasEnded, isResumable } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
+import type { OperationCalls } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
 import { Patience } from "./patience.ts";
 
@@ -23,19 +23,21 @@ export interface Following {
  * for good. Goes on where it was when the server or the host has gone and come back.
  */
 export async function* followEvents(
-  place: Pick<Place, "call" | "stream">,
+  client: OperationCalls,
   { session_id }: Pick<Session, "session_id">,
   { since, signal }: Following,
 ): AsyncGenerator<FollowedEvent, void, void> {
   const patience = new Patience(signal);
   let next = since;
   for (;;) {
-    const session = await patience.ask(() => place.call("session.get", { session_id }, { signal }));
+    const session = await patience.ask(() =>
+      client.call("session.get", { session_id }, { signal }),
+    );
     const isLastLook = isOver(session);
     const before = next;
     try {
       const asked = { session_id, since: next, follow: !isLastLook };
-      for await (const { id, data, text } of place.stream("session.events", asked, { signal })) {
+      for await (const { id, data, text } of client.stream("session.events", asked, { signal })) {
         next = id ?? next;
         patience.reset();
         yield { id: next, data, text: text ?? JSON.stringify(data) };

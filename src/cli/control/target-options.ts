@@ -1,6 +1,6 @@
-import { openPlace, type Place } from "#cli/place/place.ts";
-import { choosePlace } from "#cli/place/records.ts";
-import { findTarget, type TargetOptions } from "#cli/place/target.ts";
+import { openClient } from "#cli/target/open-client.ts";
+import { findTarget, type TargetOptions } from "#cli/target/target.ts";
+import type { Client } from "#client/client.ts";
 import type { Session } from "#contract/session.ts";
 
 /** Of every command that does something with one session. */
@@ -15,9 +15,9 @@ interface TargetValues {
   readonly remote?: string | undefined;
 }
 
-/** A session that somebody means, and where it is. */
+/** The session that the user means, and the client that reaches it. */
 export interface Target extends AsyncDisposable {
-  readonly place: Place;
+  readonly client: Client;
   readonly session: Session;
 }
 
@@ -26,10 +26,10 @@ export async function openTarget(
   options: TargetOptions = {},
 ): Promise<Target> {
   await using stack = new AsyncDisposableStack();
-  const place = stack.use(await openPlace(choosePlace({ to, remote })));
-  const session = await findTarget(place, to, options);
+  const client = stack.use(await openClient({ to, remote }));
+  const session = await findTarget(client, to, options);
   const owned = stack.move();
-  return { place, session, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { client, session, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 export function printJson(value: object): void {

@@ -5,7 +5,7 @@ import { followEvents } from "./follow-events.ts";
 import type { Target } from "./target-options.ts";
 import type { Wanted } from "./wait-plan.ts";
 
-export interface Waiting extends Pick<Target, "place" | "session"> {
+export interface Waiting extends Pick<Target, "client" | "session"> {
   readonly since: number | "tail" | undefined;
   /** How long is still waited. */
   readonly leftMs: () => number;
@@ -39,14 +39,14 @@ export async function waitForAgent(waiting: Waiting, wanted: Heard): Promise<Out
 }
 
 /** No turn runs, and none is about to: a turn that is done is followed by the next message that waits. */
-async function waitForIdle({ place, session }: Waiting, signal: AbortSignal): Promise<Outcome> {
+async function waitForIdle({ client, session }: Waiting, signal: AbortSignal): Promise<Outcome> {
   const { session_id } = session;
   let reason: string | undefined;
   for (;;) {
-    const { activity, queue, events_tail } = await place.call("agent.snapshot", { session_id });
+    const { activity, queue, events_tail } = await client.call("agent.snapshot", { session_id });
     const isNext = reason === "done" && queue.followup.depth > 0;
     if (activity === "idle" && !isNext) return { matched: true, for: "idle", ended: false };
-    reason = await findTurnEnd(followEvents(place, session, { since: events_tail, signal }));
+    reason = await findTurnEnd(followEvents(client, session, { since: events_tail, signal }));
     if (reason === undefined) return { matched: true, for: "idle", ended: true };
   }
 }
@@ -60,7 +60,7 @@ async function findTurnEnd(
 }
 
 async function waitForWords(
-  { place, session, since = 0 }: Waiting,
+  { client, session, since = 0 }: Waiting,
   wanted: Exclude<Heard, { for: "idle" }>,
   signal: AbortSignal,
 ): Promise<Outcome> {
@@ -78,10 +78,10 @@ async function waitForWords(
     return undefined;
   };
   // What was said already counts, however short the wait is.
-  const said = place.stream("session.events", { session_id, since: next, follow: false });
+  const said = client.stream("session.events", { session_id, since: next, follow: false });
   const found = await search(said);
   if (found !== undefined) return found;
-  const coming = await search(followEvents(place, session, { since: next, signal }), signal);
+  const coming = await search(followEvents(client, session, { since: next, signal }), signal);
   return coming ?? { matched: false, for: wanted.for, ended: true };
 }
 

@@ -1,6 +1,6 @@
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
-import { parseTime } from "./local-tools.ts";
+import { parseTime } from "./parse-time.ts";
 
 /** What somebody waits for. */
 export type Wanted =

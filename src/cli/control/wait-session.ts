@@ -8,7 +8,7 @@ const SLICE_MS = 60_000;
 
 /** By the operation, again and again: what it has looked through it is not asked again. */
 export async function waitForSession(waiting: Waiting, wanted: Wanted): Promise<Outcome> {
-  const { place, session, leftMs } = waiting;
+  const { client, session, leftMs } = waiting;
   const { session_id, kind } = session;
   const patience = new Patience();
   // Silence has to fit into a slice.
@@ -17,7 +17,7 @@ export async function waitForSession(waiting: Waiting, wanted: Wanted): Promise<
   for (;;) {
     const timeout_ms = Math.round(Math.min(slice, leftMs()));
     const asked = { session_id, ...wanted, timeout_ms, ...(isLooking(wanted) ? { since } : {}) };
-    const result = await patience.ask(() => place.call("session.wait", asked));
+    const result = await patience.ask(() => client.call("session.wait", asked));
     const ended = isOver({ kind, state: result.state });
     if (result.matched || ended || leftMs() === 0) return { ...result, for: wanted.for, ended };
     if (isLooking(wanted)) since = result.end;

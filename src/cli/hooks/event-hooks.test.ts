@@ -41,15 +41,15 @@ class Log {
     }
   }
 
-  /** Only what a hook asks of a place. */
-  get place(): HookedRun["place"] {
+  /** Only what a hook asks of a client. */
+  get client(): HookedRun["client"] {
     const state = () => (this.isOver ? { kind: "exited" } : { kind: "running" });
-    const place = {
+    const client = {
       call: async () => ({ session_id, kind: "command", state: state() }),
       stream: (_name: string, input: object, asking?: { signal?: AbortSignal }) =>
         this.#read(input, asking?.signal),
     };
-    return place as unknown as HookedRun["place"];
+    return client as unknown as HookedRun["client"];
   }
 }
 
@@ -77,7 +77,11 @@ function openSetting(): Setting {
         const [type = "", ...command] = word.split("=");
         return { type, command: command.join("=") };
       });
-      return openEventHooks(parsed, { place: log.place, session_id, since }, { ...ports, ...more });
+      return openEventHooks(
+        parsed,
+        { client: log.client, session_id, since },
+        { ...ports, ...more },
+      );
     },
     lines: (file) => {
       const whole = join(folder.path, file);

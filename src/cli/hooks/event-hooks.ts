@@ -1,9 +1,9 @@
 import { EVERY_EVENT } from "#app/event-types.ts";
 import type { Clock } from "#base/clock.ts";
 import { type FollowedEvent, followEvents } from "#cli/control/follow-events.ts";
-import type { Place } from "#cli/place/place.ts";
 import { printable } from "#cli/printable.ts";
 import { asFault } from "#contract/fault.ts";
+import type { OperationCalls } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
 import type { EventHook } from "./event-hook.ts";
 import { Slots } from "./slots.ts";
@@ -24,7 +24,7 @@ const OUTPUT_BYTES = 4096;
 const FAILURES_SAID = 20;
 
 export interface HookedRun {
-  readonly place: Pick<Place, "call" | "stream">;
+  readonly client: OperationCalls;
   readonly session_id: Session["session_id"];
   readonly since: number;
 }
@@ -77,10 +77,10 @@ interface Phases {
 
 /** As it happens; then what has happened up to the end. Never rejects. */
 async function tellAll(run: HookedRun, listener: Listener, { live, ending }: Phases) {
-  const { place, session_id } = run;
+  const { client, session_id } = run;
   let since = run.since;
   try {
-    for await (const { id, ...event } of followEvents(place, run, { since, signal: live })) {
+    for await (const { id, ...event } of followEvents(client, run, { since, signal: live })) {
       await listener.hear(event);
       since = id;
     }
@@ -90,7 +90,7 @@ async function tellAll(run: HookedRun, listener: Listener, { live, ending }: Pha
   if (!live.aborted) return;
   try {
     const rest = { session_id, since, follow: false };
-    for await (const { data, text } of place.stream("session.events", rest, { signal: ending }))
+    for await (const { data, text } of client.stream("session.events", rest, { signal: ending }))
       await listener.hear({ data, text: text ?? JSON.stringify(data) });
   } catch (error) {
     if (!ending.aborted) listener.complain(asFault(error).message);

@@ -18,24 +18,18 @@ export async function openRunHooks(
 ): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
   if (hooks.length === 0) return stack.move();
-  const [
-    { openEventHooks },
-    { openPlace },
-    { choosePlace },
-    { createRunCommand },
-    { chooseShell },
-  ] = await Promise.all([
-    import("./event-hooks.ts"),
-    import("#cli/place/place.ts"),
-    import("#cli/place/records.ts"),
-    import("#agent/hooks/run-command.ts"),
-    import("./event-hook.ts"),
-  ]);
+  const [{ openEventHooks }, { openClient }, { createRunCommand }, { chooseShell }] =
+    await Promise.all([
+      import("./event-hooks.ts"),
+      import("#cli/target/open-client.ts"),
+      import("#agent/hooks/run-command.ts"),
+      import("./event-hook.ts"),
+    ]);
   // It names a session that was just made or found.
   const session_id = named as Session["session_id"];
   const say = stack.use(openSayer());
-  const place = stack.use(await openPlace(choosePlace({ remote })));
-  const since = isNew ? 0 : (await place.call("session.get", { session_id })).events_tail;
+  const client = stack.use(await openClient({ remote }));
+  const since = isNew ? 0 : (await client.call("session.get", { session_id })).events_tail;
   const env = Object.entries(process.env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
@@ -44,7 +38,7 @@ export async function openRunHooks(
     ...{ shell: chooseShell(process.env), cwd: process.cwd(), env: Object.fromEntries(env) },
     say: say.say,
   };
-  stack.use(openEventHooks(hooks, { place, session_id, since }, ports));
+  stack.use(openEventHooks(hooks, { client, session_id, since }, ports));
   return stack.move();
 }
 

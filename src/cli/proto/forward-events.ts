@@ -14,14 +14,14 @@ export interface Forwarding {
  * is the fault that this answers. Never rejects: requests are still answered then.
  */
 export async function forwardEvents(
-  { place, session }: Pick<Target, "place" | "session">,
+  { client, session }: Pick<Target, "client" | "session">,
   writer: LineWriter,
   { since, signal }: Forwarding,
 ): Promise<Fault | undefined> {
   let next = since;
   let fault: Fault | undefined;
   try {
-    for await (const { id, text } of followEvents(place, session, { since, signal })) {
+    for await (const { id, text } of followEvents(client, session, { since, signal })) {
       next = id;
       await writer.writeText(`{"type":"event","event":${text},"next":${next}}`);
     }

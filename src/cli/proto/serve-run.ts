@@ -23,9 +23,9 @@ export async function serveRun(
     import("#daemon/stderr-logger.ts"),
   ]);
   await using target = await openTarget(where);
-  const { place: door, session } = target;
+  const { client, session } = target;
   notice(`serves ${session.session_id}`);
   const log = createStderrLogger(stderr);
-  const deps = { run: { door, session }, version, clock: systemClock, log, signal };
+  const deps = { run: { client, session }, version, clock: systemClock, log, signal };
   await runMcpStdio({ createServer: () => createRunServer(deps), log, signal }, { stdin, stdout });
 }

@@ -1,16 +1,17 @@
-import type { Place } from "#cli/place/place.ts";
 import { printable } from "#cli/printable.ts";
+import type { Client } from "#client/client.ts";
 import type { TeamSummary } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
+import { createBackend } from "#contract/runtime/create-backend.ts";
 import { defined } from "#contract/values/defined.ts";
 import { createAgentRequest } from "./agent-request.ts";
 import type { TeamPlan } from "./team-plan.ts";
 import { findSource } from "./team-source.ts";
 
 /** Checks the team and everything that would be asked of it; creates nothing. */
-export async function loadPlanned(place: Place, plan: TeamPlan): Promise<TeamSummary> {
-  const source = findSource(plan.team ?? "", place);
-  const { isRemote } = place;
+export async function loadPlanned(client: Client, plan: TeamPlan): Promise<TeamSummary> {
+  const isRemote = client.address !== undefined;
+  const source = findSource(plan.team ?? "", { isRemote });
   const { model_overrides, prompt_files } = createAgentRequest({
     ...plan,
     ...{ session: undefined, isRemote, source },
@@ -18,7 +19,7 @@ export async function loadPlanned(place: Place, plan: TeamPlan): Promise<TeamSum
   const { agent, task, workingDir = task === undefined ? "." : undefined } = plan;
   // Behind a server its own files count. A task may have a directory that only the server knows.
   const working_dir = isRemote && prompt_files !== undefined ? workingDir : undefined;
-  const summary = await place.backend.load({
+  const summary = await createBackend(client).load({
     ...{ source, model_overrides, prompt_files },
     ...defined({ working_dir }),
   });

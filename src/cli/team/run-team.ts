@@ -3,12 +3,13 @@ import { readStdin } from "#cli/control/message-word.ts";
 import { notice, sayFault } from "#cli/exit.ts";
 import { readEventHooks } from "#cli/hooks/event-hook.ts";
 import { openRunHooks } from "#cli/hooks/run-hooks.ts";
-import { nameThere, openPlace, type Place } from "#cli/place/place.ts";
-import { choosePlace } from "#cli/place/records.ts";
-import type { PendingListener } from "#cli/place/start-listener.ts";
-import { findSession } from "#cli/place/target.ts";
 import { printable } from "#cli/printable.ts";
+import { nameThere, openClient } from "#cli/target/open-client.ts";
+import type { PendingListener } from "#cli/target/start-listener.ts";
+import { findSession } from "#cli/target/target.ts";
+import type { Client } from "#client/client.ts";
 import { Fault } from "#contract/fault.ts";
+import { createBackend } from "#contract/runtime/create-backend.ts";
 import type { Runtime } from "#contract/runtime/runtime.ts";
 import { createAgentRequest } from "./agent-request.ts";
 import { createNotice, createPerson, createRefusal, Questions } from "./answers.ts";
@@ -28,19 +29,19 @@ export async function runTeam(argv: readonly string[]): Promise<number> {
   const hooks = await readEventHooks(plan.onEvent, plan);
   await checkNamedFiles(plan);
   if (plan.isDryRun) {
-    await using there = await openPlace(choosePlace({ remote: plan.remote }));
-    process.stdout.write(describeTeam(await loadPlanned(there, plan), plan));
+    await using asked = await openClient({ remote: plan.remote });
+    process.stdout.write(describeTeam(await loadPlanned(asked, plan), plan));
     return 0;
   }
   const isSilent = plan.prompts.length === 0 && plan.session === undefined;
   if (isSilent && !isPerson && !plan.isDetached) throw noPrompt();
   const prompts = await readPrompts(plan);
   using listener = await openListenerFor(plan);
-  await using place = await openPlace({ ...choosePlace({ remote: plan.remote }), task: plan.task });
-  await using runtime = await openRuntime(place, plan);
+  await using client = await openClient({ remote: plan.remote, task: plan.task });
+  await using runtime = await openRuntime(client, plan);
   const { session_id } = runtime;
   await listener?.serve(session_id);
-  const name = nameThere(place, session_id);
+  const name = nameThere(client, session_id);
   notice(`session ${session_id}; reins run --session ${name} comes back`);
   if (plan.isDetached) {
     await sayAhead(runtime, prompts);
@@ -53,7 +54,7 @@ export async function runTeam(argv: readonly string[]): Promise<number> {
   });
   const chat = isPerson && prompts.length === 0 ? await loadChat() : undefined;
   if (chat !== undefined)
-    return await chat.runChat({ runtime, listSessions: listLive(place), name });
+    return await chat.runChat({ runtime, listSessions: listLive(client), name });
   return await talk(runtime, { ...plan, prompts, isPerson });
 }
 
@@ -63,13 +64,13 @@ async function loadChat() {
   return chat.canChat() ? chat : undefined;
 }
 
-function listLive(place: Place) {
-  return async () => (await place.call("session.list", { state: "live" })).sessions;
+function listLive(client: Client) {
+  return async () => (await client.call("session.list", { state: "live" })).sessions;
 }
 
 async function openListenerFor({ listen }: TeamPlan): Promise<PendingListener | undefined> {
   if (listen === undefined) return undefined;
-  const { openListener } = await import("#cli/place/start-listener.ts");
+  const { openListener } = await import("#cli/target/start-listener.ts");
   return await openListener(listen);
 }
 
@@ -173,17 +174,18 @@ async function findWelcome(runtime: Runtime): Promise<string | undefined> {
   return welcome;
 }
 
-async function openRuntime(place: Place, plan: TeamPlan): Promise<Runtime> {
-  const { isRemote } = place;
+async function openRuntime(client: Client, plan: TeamPlan): Promise<Runtime> {
+  const isRemote = client.address !== undefined;
+  const backend = createBackend(client);
   if (plan.session === undefined) {
-    const source = findSource(plan.team ?? "", place);
-    return await place.backend.create(
+    const source = findSource(plan.team ?? "", { isRemote });
+    return await backend.create(
       createAgentRequest({ ...plan, session: undefined, isRemote, source }),
     );
   }
-  const { session_id: session } = await findSession(place, plan.session, { kind: "agent" });
-  const team = plan.team === undefined ? undefined : await loadPlanned(place, plan);
-  const runtime = await place.backend.create(createAgentRequest({ ...plan, isRemote, session }));
+  const { session_id: session } = await findSession(client, plan.session, { kind: "agent" });
+  const team = plan.team === undefined ? undefined : await loadPlanned(client, plan);
+  const runtime = await backend.create(createAgentRequest({ ...plan, isRemote, session }));
   if (team !== undefined && (await runtime.startup()).team_id !== team.team_id)
     notice("the session goes on with the team that it began with");
   await changeSession(runtime, plan);

@@ -1,7 +1,7 @@
 import { createAgentRequest } from "./agent-request.ts";
 import { findSource } from "./team-source.ts";
 
-type RunTeamMcp = typeof import("#daemon/team-mcp.ts")["runTeamMcp"];
+type RunTeamMcp = typeof import("#daemon/mcp/team-mcp.ts")["runTeamMcp"];
 type Served = Omit<Parameters<RunTeamMcp>[0], "source" | "agents" | "request">;
 
 /** `reins serve mcp TEAM`: each agent is a tool. */
@@ -9,7 +9,7 @@ export async function serveTeam(
   options: Served,
   { team, agents }: { readonly team: string; readonly agents: readonly string[] },
 ): Promise<void> {
-  const { runTeamMcp } = await import("#daemon/team-mcp.ts");
+  const { runTeamMcp } = await import("#daemon/mcp/team-mcp.ts");
   const source = findSource(team, { isRemote: false });
   const same = { models: {}, promptFiles: [], workingDir: process.cwd(), isRemote: false };
   const unsaid = { safety: undefined, name: undefined, title: undefined };

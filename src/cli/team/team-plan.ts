@@ -1,5 +1,5 @@
 import { parseOptions } from "#cli/options.ts";
-import { type ListenFlags, pickListenFlags } from "#cli/place/listen-options.ts";
+import { type ListenFlags, pickListenFlags } from "#cli/target/listen-options.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { isTeamFile, teamOptions } from "./team-word.ts";

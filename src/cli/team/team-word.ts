@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { splitCommand } from "#cli/options.ts";
-import { listenOptions } from "#cli/place/listen-options.ts";
+import { listenOptions } from "#cli/target/listen-options.ts";
 
 /** Of `reins run` with a team. */
 export const teamOptions = {

@@ -1,13 +1,15 @@
 import { printable } from "#cli/printable.ts";
+import { nameThere } from "#cli/target/open-client.ts";
 import type { AttachEvent } from "#client/attach/frames.ts";
+import type { Client } from "#client/client.ts";
 import { asFault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import { type Ending, isExpected, onLeaving, reportEnding } from "./ending.ts";
 import { DETACH_HINT } from "./key-chords.ts";
 import { typeInto } from "./keyboard.ts";
 import { currentSize, openRawMode } from "./raw-mode.ts";
+import { readOutput } from "./read-output.ts";
 import { Screen } from "./screen.ts";
-import type { SessionClient } from "./session-client.ts";
 import { Typing } from "./typing.ts";
 
 export interface AttachOptions {
@@ -25,28 +27,27 @@ const MODES_BYTES = 4 * 1024 * 1024;
 
 /** This terminal becomes the session's until it ends or the user detaches; the exit code is the session's. */
 export async function attachTerminal(
-  client: SessionClient,
+  client: Client,
   session: Session,
   wanted: AttachOptions,
 ): Promise<number> {
   const { session_id } = session;
   const { takeover, isNew } = wanted;
   const { role, why } = await claimControl(client, session, wanted);
-  const since = wanted.since ?? (await findStart(client, session_id));
+  const since = wanted.since ?? findStart(client, session);
   const from = since === undefined ? { paint: true } : { since };
   const attachment = client.attach(session_id, { role, takeover, stay: true, ...from });
-  const { history, address } = client;
-  const repaint = history && (() => history.repaint(session_id));
+  const repaint = () => client.call("session.signal", { session_id, signal: "SIGWINCH" });
   await using typing = new Typing(attachment, { role, repaint });
   const events = typing.events();
   const historyEnd = isNew ? 0 : await findHistoryEnd(events);
   const screen = new Screen({ historyEnd });
   screen.notice(isNew ? DETACH_HINT : `attached to ${session_id}; ${DETACH_HINT}`);
   if (why !== undefined) screen.notice(why);
-  const reader = new Reader(client, { session_id, screen, typing, since, historyEnd });
+  const reader = new Reader(client, { session, screen, typing, since, historyEnd });
   const ending = await converse(reader, { typing, screen, events });
-  const there = address === undefined ? "" : ` --remote ${address}`;
-  return reportEnding(ending, { session_id, back: `reins attach ${session_id}${there}` }, screen);
+  const back = `reins attach ${nameThere(client, session_id)}`;
+  return reportEnding(ending, { session_id, back }, screen);
 }
 
 interface Claim {
@@ -60,7 +61,7 @@ interface Claim {
  * a screen of our size can be painted here as it is.
  */
 async function claimControl(
-  client: SessionClient,
+  client: Client,
   { session_id, controller }: Session,
   { role, takeover, isNew }: AttachOptions,
 ): Promise<Claim> {
@@ -79,11 +80,9 @@ async function claimControl(
   }
 }
 
-/** Undefined where the screen is painted instead. */
-async function findStart({ history }: SessionClient, sessionId: string) {
-  if (history === undefined) return undefined;
-  const { first, tail } = await history.range(sessionId);
-  return Math.max(first, tail - HISTORY_BYTES);
+/** On this machine, history is read from the log. A server paints the screen instead: undefined. */
+function findStart({ address }: Client, { first_offset, tail }: Session): number | undefined {
+  return address === undefined ? Math.max(first_offset, tail - HISTORY_BYTES) : undefined;
 }
 
 /** Output up to there was printed before the user came. */
@@ -121,7 +120,7 @@ async function converse(reader: Reader, { typing, screen, events }: Conversation
 }
 
 interface Reading {
-  readonly session_id: Session["session_id"];
+  readonly session: Session;
   readonly screen: Screen;
   readonly typing: Typing;
   /** Undefined where the screen is painted. */
@@ -131,29 +130,27 @@ interface Reading {
 
 /** Shows the events of an attachment to the user. */
 class Reader {
-  readonly #client: SessionClient;
+  readonly #client: Client;
   readonly #reading: Reading;
   #holder = "somebody";
   #isAway = false;
   /** Shows what was printed before the user came. */
   #isBehind: boolean;
 
-  constructor(client: SessionClient, reading: Reading) {
+  constructor(client: Client, reading: Reading) {
     this.#client = client;
     this.#reading = reading;
-    this.#isBehind = client.history !== undefined && reading.since !== undefined;
+    this.#isBehind = reading.since !== undefined;
   }
 
   /** The modes that output before `since` has set: without them a full-screen program would paint over the shell. */
   async recall(): Promise<void> {
-    const { session_id, screen, since } = this.#reading;
-    const { history } = this.#client;
-    if (history === undefined || since === undefined) return;
-    const { first, tail } = await history.range(session_id);
-    const from = Math.max(first, since - MODES_BYTES);
-    if (since > from && since <= tail) {
-      for await (const chunk of history.read(session_id, from, since))
-        if (chunk.kind === "bytes") screen.skip(chunk.bytes);
+    const { session, screen, since } = this.#reading;
+    if (since === undefined) return;
+    const from = Math.max(session.first_offset, since - MODES_BYTES);
+    if (since > from && since <= session.tail) {
+      for await (const { bytes } of readOutput(this.#client, session, { from, to: since }))
+        screen.skip(bytes);
       await screen.recall();
     }
     this.#reached(since);
@@ -197,7 +194,7 @@ class Reader {
     const { exit_code, signal, reason } = event;
     if (reason === "host_lost") return { kind: "lost" };
     if (reason === "exited") return { kind: "exited", exit_code, signal, reason };
-    const { session_id } = this.#reading;
+    const { session_id } = this.#reading.session;
     const session = await this.#client.call("session.get", { session_id }).catch(() => undefined);
     const detail = session?.state.kind === "exited" ? session.state.detail : undefined;
     return {

@@ -28,7 +28,12 @@ function open(events: readonly Partial<AttachEvent>[], options: Partial<TypingOp
     },
   } as unknown as TypedAttachment;
   const clock = new ManualClock();
-  const typing = new Typing(attachment, { role: "viewer", clock, ...options });
+  const typing = new Typing(attachment, {
+    role: "viewer",
+    repaint: async () => undefined,
+    clock,
+    ...options,
+  });
   const heard = typing.events();
   return {
     typing,

@@ -12,8 +12,8 @@ export type TypedAttachment = Pick<
 
 export interface TypingOptions {
   readonly role: "viewer" | "controller";
-  /** Asks the program to repaint for a client that has no control; absent where that is not possible. */
-  readonly repaint?: (() => Promise<unknown>) | undefined;
+  /** Asks the program to repaint for a client that has no control. */
+  readonly repaint: () => Promise<unknown>;
   readonly clock?: Clock | undefined;
 }
 
@@ -79,10 +79,9 @@ export class Typing implements Typed, AsyncDisposable {
 
   /** A full-screen program repaints where its screen was not shown whole. */
   repaint(): void {
-    if (!this.#controls && this.#repaint === undefined) return;
     this.#keys.begin();
-    const asked = this.#controls ? this.#attachment.signal("SIGWINCH") : this.#repaint?.();
-    asked?.catch(reportedByEvent);
+    const asked = this.#controls ? this.#attachment.signal("SIGWINCH") : this.#repaint();
+    asked.catch(reportedByEvent);
   }
 
   async leave(): Promise<void> {

@@ -73,16 +73,16 @@ function shorten(transcript: Spoken, keepsLast: boolean): Spoken {
 }
 
 async function readEvents(
-  { door, session: { session_id } }: Run,
+  { client, session: { session_id } }: Run,
   { since, limit = EVENTS }: RunToolInput<"events_since">,
   { signal }: Asking,
 ): Promise<RunToolOutput<"events_since">> {
-  const { events_tail } = await door.call("session.get", { session_id }, { signal });
+  const { events_tail } = await client.call("session.get", { session_id }, { signal });
   let next = since === "tail" ? events_tail : since;
   const asked = { session_id, since: next, follow: false };
   const events: RunToolOutput<"events_since">["events"] = [];
   let room: number = ANSWER_CHARS;
-  for await (const { id = next, data } of door.stream("session.events", asked, { signal })) {
+  for await (const { id = next, data } of client.stream("session.events", asked, { signal })) {
     room -= JSON.stringify(data).length;
     const isFull = events.length === limit || (room < 0 && events.length > 0);
     if (isFull) return { events, next, more: true };

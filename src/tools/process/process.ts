@@ -35,7 +35,11 @@ type ProcessOperations = Pick<Operations, Extract<keyof Operations, `process.${s
 
 /** The same over HTTP. */
 export function createProcessOperations(deps: ProcessDeps, caller: Caller): ProcessOperations {
-  const tools = createProcessTools(deps, caller);
+  return toOperations(createProcessTools(deps, caller));
+}
+
+/** The tools as operations. */
+export function toOperations(tools: ProcessTools): ProcessOperations {
   return {
     "process.execute": tools.execute,
     "process.output": tools.process_output,

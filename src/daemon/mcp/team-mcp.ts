@@ -4,14 +4,14 @@ import type { TeamSource } from "#contract/agent/spec.ts";
 import type { TeamSummary } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
 import { createBackend } from "#contract/runtime/create-backend.ts";
+import type { OwnClientOptions } from "#daemon/own/own-client.ts";
+import { createStderrLogger } from "#daemon/stderr-logger.ts";
 import { runMcpStdio, type StdioStreams } from "#mcp/stdio.ts";
 import type { ServedAgent, TeamServerDeps } from "#mcp/team/agent-tool.ts";
 import { createTeamServer } from "#mcp/team/team-server.ts";
-import { type LocalPlaceOptions, openLocalPlace } from "./local-place.ts";
 import { findReadOnlyAgents } from "./read-only-agents.ts";
-import { createStderrLogger } from "./stderr-logger.ts";
 
-interface TeamMcpOptions extends StdioStreams, LocalPlaceOptions {
+interface TeamMcpOptions extends StdioStreams, OwnClientOptions {
   readonly stderr: Writable;
   readonly version: string;
   readonly source: TeamSource;
@@ -29,10 +29,11 @@ const TOOL_NAME_CHARS = 64;
 export async function runTeamMcp(options: TeamMcpOptions): Promise<void> {
   const { version, signal, source } = options;
   const log = createStderrLogger(options.stderr);
-  await using local = openLocalPlace(options);
-  const backend = createBackend(local);
+  const { openOwnClient } = await import("#daemon/own/own-client.ts");
+  await using client = await openOwnClient(options);
+  const backend = createBackend(client);
   const team = await backend.load({ source });
-  const agents = chooseAgents(team, options, findReadOnlyAgents(local.readTeam(source)));
+  const agents = chooseAgents(team, options, findReadOnlyAgents(await client.readTeam(source)));
   const deps = {
     backend,
     team,

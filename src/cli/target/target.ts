@@ -1,4 +1,4 @@
-import type { SessionOperations } from "#app/session.ts";
+import type { Client } from "#client/client.ts";
 import { isLive, isResumable } from "#contract/ended.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
@@ -12,14 +12,8 @@ import { normalizeAddress, parseTarget } from "#registry/target-word.ts";
 import { findEnclosing, refuseEnclosing } from "./enclosing.ts";
 import { listRecords } from "./records.ts";
 
-type Lookup = "session.list" | "session.get";
-
-/** As much of a place as is needed to find a run there. */
-export interface TargetPlace {
-  /** Of the server; undefined on this machine. */
-  readonly address?: string | undefined;
-  call<N extends Lookup>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>>;
-}
+/** As much of a client as is needed to find a session. */
+export type Finder = Pick<Client, "address" | "call">;
 
 export interface TargetOptions {
   /** Of runs of this machine that have an address. */
@@ -46,12 +40,12 @@ const HOW = "reins run -- COMMAND starts one";
  * What is not found is `run_not_found`, whatever it was; several are `ambiguous_target`.
  */
 export async function findTarget(
-  place: TargetPlace,
+  client: Finder,
   word: string | undefined,
   options: TargetOptions = {},
 ): Promise<Session> {
-  const enclosing = await findEnclosing(place, options.env ?? process.env);
-  const session = await findMeant(place, word, { ...options, enclosing });
+  const enclosing = await findEnclosing(client, options.env ?? process.env);
+  const session = await findMeant(client, word, { ...options, enclosing });
   if (options.isFollowed === true) refuseEnclosing(session, enclosing);
   return session;
 }
@@ -61,36 +55,36 @@ interface Search extends TargetOptions {
 }
 
 async function findMeant(
-  place: TargetPlace,
+  client: Finder,
   word: string | undefined,
   options: Search,
 ): Promise<Session> {
   const target = parseTarget(word);
   switch (target.kind) {
     case "latest":
-      return await findLatest(place, options.enclosing);
+      return await findLatest(client, options.enclosing);
     case "pid":
-      return await findByPid(place, target.pid);
+      return await findByPid(client, target.pid);
     case "address":
-      return await findServed(place, target.address, options.records ?? listRecords);
+      return await findServed(client, target.address, options.records ?? listRecords);
     case "id":
-      return await findById(place, target.part);
+      return await findById(client, target.part);
   }
 }
 
 /** The same for a session to go on with: also `-1` for the newest one, `-2` for the one before it, ended or not. */
 export async function findSession(
-  place: TargetPlace,
+  client: Finder,
   word: string,
   { kind }: { readonly kind?: Session["kind"] } = {},
 ): Promise<Session> {
   const back = /^-(\d+)$/.exec(word.trim())?.[1];
-  if (back === undefined) return await findTarget(place, word);
+  if (back === undefined) return await findTarget(client, word);
   const position = Number(back);
   if (position === 0)
     throw new Fault("invalid_request", `${word}: -1 is the newest session, -2 the one before it`);
   let count = 0;
-  for await (const session of listSessions(place, defined({ kind }))) {
+  for await (const session of listSessions(client, defined({ kind }))) {
     if (!isRun(session)) continue;
     count += 1;
     if (count === position) return session;
@@ -99,19 +93,8 @@ export async function findSession(
   throw notFound(`${word} names no session: ${there}; reins ps -a lists them`);
 }
 
-/** For a command that has the operations and no place. */
-export function createTargetPlace(operations: Pick<SessionOperations, Lookup>): TargetPlace {
-  return {
-    call: <N extends Lookup>(name: N, input: OperationInput<N>) => {
-      // The name says which input it is, and which answer.
-      const handle = operations[name] as (of: unknown) => Promise<OperationOutput<N>>;
-      return handle(input);
-    },
-  };
-}
-
-async function findLatest(place: TargetPlace, enclosing: ReadonlySet<string>): Promise<Session> {
-  for await (const session of listSessions(place, { state: "live" }))
+async function findLatest(client: Finder, enclosing: ReadonlySet<string>): Promise<Session> {
+  for await (const session of listSessions(client, { state: "live" }))
     if (isRun(session) && !enclosing.has(session.session_id)) return session;
   const [own] = enclosing;
   throw new Fault(
@@ -122,31 +105,31 @@ async function findLatest(place: TargetPlace, enclosing: ReadonlySet<string>): P
   );
 }
 
-async function findByPid(place: TargetPlace, pid: number): Promise<Session> {
-  for await (const session of listSessions(place, { state: "live" }))
+async function findByPid(client: Finder, pid: number): Promise<Session> {
+  for await (const session of listSessions(client, { state: "live" }))
     if (session.pid === pid) return session;
   throw notFound(`no run has the pid ${pid}; reins ps lists what runs`);
 }
 
 async function findServed(
-  place: TargetPlace,
+  client: Finder,
   address: string,
   records: () => readonly RunRecord[],
 ): Promise<Session> {
-  if (place.address !== undefined) return await findSole(place, address, place.address);
+  if (client.address !== undefined) return await findSole(client, address, client.address);
   const record = findByAddress(records(), address);
   if (record === undefined)
     throw notFound(`no run of this machine is served at ${address}; --remote asks a server`);
-  const session = await findExact(place, record.session_id);
+  const session = await findExact(client, record.session_id);
   if (session !== undefined && isLive(session)) return session;
   throw notFound(`the run that was served at ${address} has ended`);
 }
 
-async function findSole(place: TargetPlace, address: string, ours: string): Promise<Session> {
+async function findSole(client: Finder, address: string, ours: string): Promise<Session> {
   if (normalizeAddress(ours) !== address)
     throw notFound(`${address} is another server than ${ours}, which was asked`);
   try {
-    const runs = (await collect(listSessions(place, { state: "live" }))).filter(isRun);
+    const runs = (await collect(listSessions(client, { state: "live" }))).filter(isRun);
     return chooseSole(runs, address) ?? notRunning(address);
   } catch (error) {
     const { code, message, details } = asFault(error);
@@ -160,18 +143,18 @@ function notRunning(address: string): never {
   throw notFound(`nothing is running at ${address}`);
 }
 
-async function findById(place: TargetPlace, part: string): Promise<Session> {
+async function findById(client: Finder, part: string): Promise<Session> {
   if (SESSION_ID.test(part)) {
-    const exact = await findExact(place, part);
+    const exact = await findExact(client, part);
     if (exact !== undefined) return exact;
     throw notFound(`there is no session ${part}; reins ps -a lists them`);
   }
   const isMeant = ({ session_id }: Session) => session_id.includes(part);
-  const live = await collect(listSessions(place, { state: "live" }));
+  const live = await collect(listSessions(client, { state: "live" }));
   const isNamed = (session: Session) => session.name === part && hasName(session);
   const byName = chooseSole(live.filter(isNamed), part);
   if (byName !== undefined) return byName;
-  const all = await collect(listSessions(place, searchFor(part)));
+  const all = await collect(listSessions(client, searchFor(part)));
   const found =
     chooseSole(all.filter(isNamed), part) ??
     chooseSole(
@@ -195,9 +178,9 @@ function searchFor(part: string): Filters {
   return { q: part.slice(0, NAME_CHARS) };
 }
 
-async function findExact(place: TargetPlace, session_id: string): Promise<Session | undefined> {
+async function findExact(client: Finder, session_id: string): Promise<Session | undefined> {
   try {
-    return await place.call("session.get", { session_id });
+    return await client.call("session.get", { session_id });
   } catch (error) {
     if (asFault(error).code === "session_not_found") return undefined;
     throw error;
@@ -215,10 +198,10 @@ function chooseSole(found: readonly Session[], word: string): Session | undefine
 type Filters = Pick<OperationInput<"session.list">, "state" | "kind" | "q">;
 
 /** The newest first, page by page. */
-export async function* listSessions(place: TargetPlace, filters: Filters): AsyncGenerator<Session> {
+export async function* listSessions(client: Finder, filters: Filters): AsyncGenerator<Session> {
   let cursor: string | null = null;
   do {
-    const page: OperationOutput<"session.list"> = await place.call("session.list", {
+    const page: OperationOutput<"session.list"> = await client.call("session.list", {
       ...filters,
       limit: limits.list_most,
       ...(cursor === null ? {} : { cursor }),

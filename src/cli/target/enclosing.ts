@@ -1,20 +1,20 @@
 import { asFault, Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
-import type { TargetPlace } from "./target.ts";
+import type { Finder } from "./target.ts";
 
 /**
  * The sessions that show what this process prints: the one it runs in, those that started that one, and those in whose
  * terminal `reins run` shows it. To print the output of one of them here would feed it to itself, without end.
  */
 export async function findEnclosing(
-  place: TargetPlace,
+  client: Finder,
   env: NodeJS.ProcessEnv,
 ): Promise<ReadonlySet<string>> {
   const own = env.REINS_SESSION_ID;
   if (own === undefined) return new Set();
   const found = new Set([own, ...outerSessions(env)]);
   for (let next: string | null = own; next !== null && found.size < MOST; ) {
-    next = await findParent(place, next);
+    next = await findParent(client, next);
     if (next === null || found.has(next)) break;
     found.add(next);
   }
@@ -53,9 +53,9 @@ function outerSessions({ REINS_OUTER_SESSIONS = "" }: NodeJS.ProcessEnv): string
     .slice(-MOST);
 }
 
-async function findParent(place: TargetPlace, session_id: string): Promise<string | null> {
+async function findParent(client: Finder, session_id: string): Promise<string | null> {
   try {
-    return (await place.call("session.get", { session_id })).parent_session_id;
+    return (await client.call("session.get", { session_id })).parent_session_id;
   } catch (error) {
     // Another host's session, or one that this token may not see.
     if (["session_not_found", "invalid_request"].includes(asFault(error).code)) return null;

@@ -3,8 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { openTempDir } from "#test/harness/temp-dir.ts";
-import { openPlace } from "./place.ts";
-import { choosePlace } from "./records.ts";
+import { openClient } from "./open-client.ts";
 import { findTarget, listSessions } from "./target.ts";
 
 /** A user who has neither a server nor a token. */
@@ -40,8 +39,8 @@ async function openOther(answer: RequestListener) {
 }
 
 const find = async (url: string) => {
-  await using place = await openPlace(choosePlace({ to: url }));
-  return await findTarget(place, url);
+  await using client = await openClient({ to: url });
+  return await findTarget(client, url);
 };
 
 test("an address where nothing answers is a target that is not found, also without a token", async () => {
@@ -73,8 +72,8 @@ test("an HTTP server that is not Reins is named as such, by --remote and as a ta
     message: expect.stringContaining(`${server.url} does not answer as a Reins server`),
   });
   process.env.REINS_TOKEN = "any";
-  await using place = await openPlace(choosePlace({ remote: server.url }));
-  await expect(Array.fromAsync(listSessions(place, {}))).rejects.toMatchObject({
+  await using client = await openClient({ remote: server.url });
+  await expect(Array.fromAsync(listSessions(client, {}))).rejects.toMatchObject({
     code: "invalid_request",
     message: expect.stringContaining(`${server.url} does not answer as a Reins server`),
   });

@@ -5,7 +5,7 @@ import { dependsOnModes, encodeLine, type Modes, PLAIN, type Typed } from "./lin
 import { encodeTyped } from "./typed-text.ts";
 import { checkLength, type Part, typeBy } from "./typing.ts";
 
-interface DoorTyping extends Typed {
+interface ClientTyping extends Typed {
   /** As the bytes are, without a look at what the program knows. */
   readonly isRaw?: boolean | undefined;
   /** Input that is sent twice under this id is applied once. */
@@ -14,34 +14,34 @@ interface DoorTyping extends Typed {
   readonly signal?: AbortSignal | undefined;
 }
 
-type Door = Pick<OperationCalls, "call">;
+type Typist = Pick<OperationCalls, "call">;
 type Typable = Pick<Session, "session_id" | "mode">;
 
 /** Types into a terminal or a command, here or behind a server. */
 export async function typeInto(
-  door: Door,
+  client: Typist,
   session: Typable,
-  { input_id, takeover, signal, ...typed }: DoorTyping,
+  { input_id, takeover, signal, ...typed }: ClientTyping,
 ): Promise<void> {
   const { session_id } = session;
   const asking = { signal };
-  const parts = await findParts(door, session, { ...typed, signal });
+  const parts = await findParts(client, session, { ...typed, signal });
   checkLength(parts);
   await typeBy(
     {
-      tail: async () => (await door.call("session.get", { session_id }, asking)).tail,
+      tail: async () => (await client.call("session.get", { session_id }, asking)).tail,
       input: (data, index) => {
         const id = input_id === undefined || index === 0 ? input_id : `${input_id}/${index}`;
         const more = takeover === true ? { takeover } : {};
-        return door.call("session.input", { session_id, data, input_id: id, ...more }, asking);
+        return client.call("session.input", { session_id, data, input_id: id, ...more }, asking);
       },
       // Silence that lasts as long as the wait: nothing else ends it sooner.
-      pause: (ms) => wait(door, { session_id, for: "idle", idle_ms: ms, timeout_ms: ms }, signal),
+      pause: (ms) => wait(client, { session_id, for: "idle", idle_ms: ms, timeout_ms: ms }, signal),
       settle: async (tail, { longestMs, quietMs }) => {
         const heard = { session_id, for: "output", since: tail, timeout_ms: longestMs } as const;
-        if ((await wait(door, heard, signal)).matched)
+        if ((await wait(client, heard, signal)).matched)
           await wait(
-            door,
+            client,
             { session_id, for: "idle", idle_ms: quietMs, timeout_ms: longestMs },
             signal,
           );
@@ -53,14 +53,14 @@ export async function typeInto(
 }
 
 function wait(
-  door: Door,
-  input: Parameters<typeof door.call<"session.wait">>[1],
+  client: Typist,
+  input: Parameters<typeof client.call<"session.wait">>[1],
   signal: AbortSignal | undefined,
 ) {
-  return door.call("session.wait", input, { signal });
+  return client.call("session.wait", input, { signal });
 }
 
-async function findParts(door: Door, session: Typable, typed: DoorTyping): Promise<Part[]> {
+async function findParts(client: Typist, session: Typable, typed: ClientTyping): Promise<Part[]> {
   const { text, keys, enter, isRaw = false } = typed;
   if (session.mode === "pipe") return pipeParts(typed);
   if (isRaw && keys.length === 0)
@@ -71,7 +71,7 @@ async function findParts(door: Door, session: Typable, typed: DoorTyping): Promi
     encodeLine({ text, keys, enter }, isRaw ? { ...modes, bracketed_paste: false } : modes);
   if (!dependsOnModes(encode)) return encode(PLAIN);
   const { session_id } = session;
-  const screen = await door.call(
+  const screen = await client.call(
     "session.screen",
     { session_id, format: "text" },
     { signal: typed.signal },
@@ -80,7 +80,7 @@ async function findParts(door: Door, session: Typable, typed: DoorTyping): Promi
 }
 
 /** A program that reads from a pipe reads lines, and knows no keys. */
-function pipeParts({ text, keys, enter }: DoorTyping): Part[] {
+function pipeParts({ text, keys, enter }: ClientTyping): Part[] {
   if (keys.length > 0)
     throw new Fault(
       "unsupported",

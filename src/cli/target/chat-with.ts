@@ -1,18 +1,24 @@
+import type { Client } from "#client/client.ts";
 import { Fault } from "#contract/fault.ts";
+import { createBackend } from "#contract/runtime/create-backend.ts";
 import type { Session } from "#contract/session.ts";
-import { nameThere, type Place } from "./place.ts";
+import { nameThere } from "./open-client.ts";
 
 export interface Viewing {
   readonly isViewer: boolean;
 }
 
 /** An agent is not typed into but talked to. */
-export async function chatWith(place: Place, session: Session, viewing: Viewing): Promise<number> {
+export async function chatWith(
+  client: Client,
+  session: Session,
+  viewing: Viewing,
+): Promise<number> {
   const { runChat } = await import("#cli/chat/chat.ts");
-  await using runtime = await place.runtime(session.session_id);
-  const listSessions = async () => (await place.call("session.list", { state: "live" })).sessions;
+  await using runtime = await createBackend(client).open(session.session_id);
+  const listSessions = async () => (await client.call("session.list", { state: "live" })).sessions;
   const { state, session_id } = session;
-  const name = nameThere(place, session_id);
+  const name = nameThere(client, session_id);
   return await runChat({ runtime, listSessions, state, name, ...viewing });
 }
 

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Fault } from "#contract/fault.ts";
-import type { OperationInput, OperationOutput } from "#contract/operations.ts";
+import type { CallName, OperationInput, OperationOutput } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
 import { defined } from "#contract/values/defined.ts";
 import type { RunRecord } from "#registry/run-record.ts";
 import { markNesting } from "./enclosing.ts";
-import { findSession, findTarget, type TargetPlace } from "./target.ts";
+import { type Finder, findSession, findTarget } from "./target.ts";
 
 interface Given {
   /** The last part of its id; the rest are zeros. */
@@ -22,7 +22,7 @@ interface Given {
 const idOf = (end: string) => `ses_${end.padStart(16, "0")}`;
 
 /** As a host answers; those that were given first are the newest. Pages are small, so that there are several. */
-function createPlace(given: readonly Given[], address?: string): TargetPlace {
+function createFinder(given: readonly Given[], address?: string): Finder {
   const sessions = given.map(createSession);
   const list = (input: OperationInput<"session.list">) => {
     const { state, kind, q = "", cursor = "0" } = input;
@@ -45,7 +45,7 @@ function createPlace(given: readonly Given[], address?: string): TargetPlace {
   };
   return {
     address,
-    call: async <N extends "session.list" | "session.get">(name: N, input: OperationInput<N>) => {
+    call: async <N extends CallName>(name: N, input: OperationInput<N>) => {
       // The name says which of the two it is.
       const answer = name === "session.list" ? list(input as object) : get(input as never);
       return answer as unknown as OperationOutput<N>;
@@ -73,7 +73,7 @@ function served(end: string, address: string): RunRecord {
 }
 
 async function find(given: readonly Given[], word: string | undefined): Promise<string> {
-  return (await findTarget(createPlace(given), word, { records: () => [] })).session_id;
+  return (await findTarget(createFinder(given), word, { records: () => [] })).session_id;
 }
 
 const MISS = { code: "run_not_found", message: expect.stringContaining("reins run -- COMMAND") };
@@ -154,14 +154,14 @@ describe("a target", () => {
   });
 
   test("that is an address is the run that is served there, its last slash or not", async () => {
-    const place = createPlace([{ end: "a" }, { end: "b" }, { end: "gone", isLive: false }]);
+    const client = createFinder([{ end: "a" }, { end: "b" }, { end: "gone", isLive: false }]);
     const records = () => [
       served("a", "http://127.0.0.1:1"),
       served("b", "unix:/run/b.sock"),
       served("gone", "http://127.0.0.1:3"),
       served("unknown", "http://127.0.0.1:4"),
     ];
-    const at = async (word: string) => (await findTarget(place, word, { records })).session_id;
+    const at = async (word: string) => (await findTarget(client, word, { records })).session_id;
     for (const word of ["http://127.0.0.1:1", "http://127.0.0.1:1/", " HTTP://127.0.0.1:1// "])
       expect(await at(word)).toBe(idOf("a"));
     expect(await at("unix:/run/b.sock")).toBe(idOf("b"));
@@ -178,7 +178,7 @@ describe("a target", () => {
       { end: "y", isLive: false },
     ];
     const at = async (given: readonly Given[], word = `${url}/`) =>
-      (await findTarget(createPlace(given, url), word)).session_id;
+      (await findTarget(createFinder(given, url), word)).session_id;
     expect(await at([{ end: "a" }, ...parts])).toBe(idOf("a"));
     await expect(at([{ end: "a" }, { end: "b" }])).rejects.toMatchObject({
       code: "ambiguous_target",
@@ -192,13 +192,13 @@ describe("a target", () => {
     const call = async () => {
       throw new Fault("host_unavailable", "no answer");
     };
-    const place = { address: "http://127.0.0.1:1", call };
-    await expect(findTarget(place, "http://127.0.0.1:1/")).rejects.toMatchObject({
+    const client = { address: "http://127.0.0.1:1", call };
+    await expect(findTarget(client, "http://127.0.0.1:1/")).rejects.toMatchObject({
       ...MISS,
       message: expect.stringContaining("nothing answers at http://127.0.0.1:1"),
     });
     // Not a miss: somebody else has to be asked first.
-    await expect(findTarget(place, "latest")).rejects.toMatchObject({ code: "host_unavailable" });
+    await expect(findTarget(client, "latest")).rejects.toMatchObject({ code: "host_unavailable" });
   });
 });
 
@@ -210,7 +210,7 @@ describe("a session to go on with", () => {
     { end: "n4", kind: "agent" },
   ];
   const at = async (word: string, kind?: Session["kind"]) =>
-    (await findSession(createPlace(given), word, defined({ kind }))).session_id;
+    (await findSession(createFinder(given), word, defined({ kind }))).session_id;
 
   test("is counted from the newest, ended ones included and parts of runs left out", async () => {
     expect(await at("-1")).toBe(idOf("n2"));
@@ -227,7 +227,7 @@ describe("a session to go on with", () => {
       message: expect.stringContaining("there are only 3"),
     });
     await expect(at("abc")).rejects.toMatchObject(MISS);
-    await expect(findSession(createPlace([]), "-1")).rejects.toMatchObject({
+    await expect(findSession(createFinder([]), "-1")).rejects.toMatchObject({
       ...MISS,
       message: expect.stringContaining("there is none"),
     });
@@ -271,12 +271,12 @@ describe("inside a session", () => {
     { end: "other", pid: 8 },
   ];
   const env = { REINS_SESSION_ID: idOf("inner"), REINS_OUTER_SESSIONS: idOf("shown") };
-  const follow = async (word?: string, place = createPlace(given)) =>
-    (await findTarget(place, word, { records: () => [], isFollowed: true, env })).session_id;
+  const follow = async (word?: string, client = createFinder(given)) =>
+    (await findTarget(client, word, { records: () => [], isFollowed: true, env })).session_id;
 
   test("the newest run is another one than those that show what the command prints", async () => {
     expect(await follow()).toBe(idOf("other"));
-    const none = findTarget(createPlace(given.slice(0, 4)), "latest", { env });
+    const none = findTarget(createFinder(given.slice(0, 4)), "latest", { env });
     await expect(none).rejects.toMatchObject({
       code: "run_not_found",
       message: expect.stringContaining(`nothing is running but ${idOf("inner")}`),
@@ -298,12 +298,12 @@ describe("inside a session", () => {
 
   test("others can be followed, and its own session can be meant by what only looks", async () => {
     expect(await follow("other")).toBe(idOf("other"));
-    const own = await findTarget(createPlace(given), "inner", { env });
+    const own = await findTarget(createFinder(given), "inner", { env });
     expect(own.session_id).toBe(idOf("inner"));
   });
 
   test("a place that does not know the session refuses it by its name alone", async () => {
-    const elsewhere = createPlace([{ end: "shown" }, { end: "other" }], "http://there");
+    const elsewhere = createFinder([{ end: "shown" }, { end: "other" }], "http://there");
     expect(await follow(undefined, elsewhere)).toBe(idOf("other"));
     await expect(follow("shown", elsewhere)).rejects.toMatchObject({ code: "conflict" });
   });
