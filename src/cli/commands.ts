@@ -104,7 +104,11 @@ export const commands: Readonly<Record<string, CommandSpec>> = {
   signal: {
     summary: "Send a signal to a session and everything that it started.",
     usage: "reins signal [options] ID SIGNAL",
-    options: [["--escalate-after TIME", "kill what is left after so long"], JSON_OPTION],
+    options: [
+      ["--escalate-after TIME", "kill what is left after so long"],
+      REMOTE_OPTION,
+      JSON_OPTION,
+    ],
     examples: ["reins signal ses_4k2m INT", "reins signal --escalate-after 5s ses_4k2m TERM"],
     load: () => import("#cli/commands/signal.ts"),
   },

@@ -55,6 +55,28 @@ test("a command of a server is a part of a pipeline here: bytes, channels, exit 
   expect((await reins.sessions())[0]?.state.kind).toBe("running");
 });
 
+test("a command of a server gets a signal and its logs are followed to the end from here", {
+  timeout: SLOW_MS,
+}, async () => {
+  await using reins = await lease();
+  await using server = await openServer(reins);
+  const there = ["--remote", server.door.url];
+  const script = "echo one; echo two >&2; exec sleep 600";
+  const at = ["run", "-d", ...there, "--cwd", reins.path];
+  const id = succeed(await reins.run([...at, "--", "sh", "-c", script])).trim();
+  const following = reins.start(["logs", "-f", ...there, id]);
+  await following.says("one\n");
+  expect(await reins.run(["signal", ...there, id, "TERM"])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(id),
+  });
+  expect(await following.ended).toMatchObject({ code: 0, stdout: "one\n", stderr: "two\n" });
+  expect(await reins.run(["logs", ...there, "--since", "999", id])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("999"),
+  });
+});
+
 test("a command that is followed over a server goes on when the server was killed and is back", {
   timeout: SLOW_MS,
 }, async () => {
