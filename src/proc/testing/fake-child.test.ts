@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { Fault } from "#contract/fault.ts";
-import { FakeSpawner } from "./fake-child.ts";
 import { completeSpec } from "#proc/fixtures/open-children.ts";
 import { Recorder } from "#proc/fixtures/recorder.ts";
+import { FakeSpawner } from "./fake-child.ts";
 
 const spec = completeSpec({ argv: ["anything"] });
 
