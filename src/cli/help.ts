@@ -1,4 +1,4 @@
-import type { CommandSpec } from "./command-spec.ts";
+import type { CommandSpec } from "#cli/program/command-spec.ts";
 import { commands } from "./commands.ts";
 
 export function describeAll(): string {

@@ -1,8 +1,8 @@
 import { systemClock } from "#base/clock.ts";
+import type { CommandSpec } from "#cli/program/command-spec.ts";
+import { exitCodeOf, exitCodeOfProgram, notice, sayFault } from "#cli/program/exit.ts";
 import { guardLater } from "#proc/platform/guard-memory.ts";
-import type { CommandSpec } from "./command-spec.ts";
 import { commands } from "./commands.ts";
-import { exitCodeOf, exitCodeOfProgram, notice, sayFault } from "./exit.ts";
 
 const USAGE_EXIT = 2;
 /** 128 and the number of SIGHUP. */
@@ -13,7 +13,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   endQuietlyWithReader();
   const [name = "--help", ...rest] = argv;
   if (name === "--version" || name === "-V") {
-    const { version } = await import("./version.ts");
+    const { version } = await import("#cli/program/version.ts");
     process.stdout.write(`${version()}\n`);
     return 0;
   }

@@ -4,7 +4,7 @@ import { createTaskOperations, type TaskOperations } from "#app/task.ts";
 import { createTokenOperations, type TokenOperations } from "#app/token.ts";
 import { createWorkspaceOperations, type WorkspaceOperations } from "#app/workspace.ts";
 import { systemClock } from "#base/clock.ts";
-import { describeCaller, findDataDir, ownCommand } from "#cli/context.ts";
+import { describeCaller, findDataDir, ownCommand } from "#cli/program/context.ts";
 import { openDataDir } from "#host/data-dir.ts";
 import { openHost } from "#host/socket/start-host.ts";
 import { openLocalHosts } from "#session/local-host.ts";

@@ -1,4 +1,4 @@
-import { countSessions } from "#cli/printable.ts";
+import { countSessions } from "#cli/program/printable.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { findHost } from "#host/socket/start-host.ts";
 

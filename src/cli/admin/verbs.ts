@@ -1,4 +1,4 @@
-import { exitCodeOf, sayFault } from "#cli/exit.ts";
+import { exitCodeOf, sayFault } from "#cli/program/exit.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 

@@ -1,5 +1,5 @@
 import { cut, lastLine, safeLine } from "#cli/chat/safe-text.ts";
-import { askedText } from "#cli/team/asked-text.ts";
+import { askedText } from "#cli/control/asked-text.ts";
 import type { CallItem, CallStatus } from "#contract/conversation/items.ts";
 
 const INPUT_CHARS = 60;

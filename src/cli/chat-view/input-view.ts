@@ -6,7 +6,7 @@ import { findStem, matchCommands } from "#cli/chat/completion.ts";
 import { isAnswering, type Typing } from "#cli/chat/keys.ts";
 import { type Editor, splitAtCursor } from "#cli/chat/line-editor.ts";
 import { type Command, describeCommand } from "#cli/chat/slash.ts";
-import { askedText } from "#cli/team/asked-text.ts";
+import { askedText } from "#cli/control/asked-text.ts";
 import { activityOf } from "#contract/agent/agent-status.ts";
 import { keepTail } from "#contract/conversation/text.ts";
 import { beside, column, h, Say } from "./draw.ts";

@@ -1,4 +1,4 @@
-import { type FieldValue, type FormField, listFields, parseField } from "#cli/team/form.ts";
+import { type FieldValue, type FormField, listFields, parseField } from "#cli/control/form.ts";
 import type { ApprovalDecision } from "#contract/agent/events.ts";
 import type { PendingApproval, PendingElicitation } from "#contract/agent/views.ts";
 import type { WorkerInput } from "#contract/operations/worker-requests.ts";

@@ -1,4 +1,4 @@
-import { askedText, warnOfHidden } from "#cli/team/asked-text.ts";
+import { askedText, warnOfHidden } from "#cli/control/asked-text.ts";
 import type { MessagePart } from "#contract/agent/message.ts";
 import { splitSettled } from "#contract/agent/settled-blocks.ts";
 import type { AnswerItem, ApprovalItem, Item, QuestionItem } from "#contract/conversation/items.ts";

@@ -1,4 +1,4 @@
-import { printable } from "#cli/printable.ts";
+import { printable } from "#cli/program/printable.ts";
 
 const TAB = "    ";
 

@@ -1,6 +1,6 @@
-import { findDataDir, ownCommand } from "#cli/context.ts";
-import { parseOptions, refuseWords } from "#cli/options.ts";
-import { version } from "#cli/version.ts";
+import { findDataDir, ownCommand } from "#cli/program/context.ts";
+import { parseOptions, refuseWords } from "#cli/program/options.ts";
+import { version } from "#cli/program/version.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { guardMemory } from "#proc/platform/guard-memory.ts";

@@ -1,10 +1,10 @@
 import { type AnswerPlan, fillForm, fillOnlyField, parseAnswer } from "#cli/control/answer-plan.ts";
+import { askedText, warnOfHidden } from "#cli/control/asked-text.ts";
+import { listFields } from "#cli/control/form.ts";
 import { openTarget, printJson, targetOptions } from "#cli/control/target-options.ts";
-import { notice } from "#cli/exit.ts";
-import { parseOptions } from "#cli/options.ts";
-import { printable } from "#cli/printable.ts";
-import { askedText, warnOfHidden } from "#cli/team/asked-text.ts";
-import { listFields } from "#cli/team/form.ts";
+import { notice } from "#cli/program/exit.ts";
+import { parseOptions } from "#cli/program/options.ts";
+import { printable } from "#cli/program/printable.ts";
 import type { ApprovalDecision } from "#contract/agent/events.ts";
 import type { AgentSnapshot, PendingApproval, PendingElicitation } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";

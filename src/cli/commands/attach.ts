@@ -1,9 +1,8 @@
-import { parseOptions, parseSince, refuseWords } from "#cli/options.ts";
-import { runPiped } from "#cli/piped.ts";
-import { chatWith, needsTerminal } from "#cli/target/chat-with.ts";
+import { parseOptions, parseSince, refuseWords } from "#cli/program/options.ts";
 import { openClient } from "#cli/target/open-client.ts";
 import { findTarget } from "#cli/target/target.ts";
 import { attachTerminal } from "#cli/terminal/attached.ts";
+import { runPiped } from "#cli/terminal/piped.ts";
 import { Fault } from "#contract/fault.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
@@ -25,9 +24,8 @@ export async function run(argv: readonly string[]): Promise<number> {
   await using client = await openClient({ to: word, remote: values.remote, attaches: true });
   const session = await findTarget(client, word, { isFollowed: true });
   if (session.kind === "agent") {
-    const { canChat } = await import("#cli/chat/chat.ts");
-    if (canChat()) return await chatWith(client, session, { isViewer });
-    throw needsTerminal(session.session_id);
+    const { chatWith } = await import("#cli/chat-view/chat-with.ts");
+    return await chatWith(client, session, { isViewer });
   }
   const from = since === "tail" ? session.tail : since;
   if (session.mode === "pty" && process.stdin.isTTY && process.stdout.isTTY) {

@@ -1,5 +1,5 @@
-import { exitCodeOf, sayFault } from "#cli/exit.ts";
-import { parseOptions } from "#cli/options.ts";
+import { exitCodeOf, sayFault } from "#cli/program/exit.ts";
+import { parseOptions } from "#cli/program/options.ts";
 import { openClient } from "#cli/target/open-client.ts";
 import { findTarget } from "#cli/target/target.ts";
 import { Fault } from "#contract/fault.ts";

@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { CommandSpec } from "#cli/command-spec.ts";
 import { commands } from "#cli/commands.ts";
 import { renderBash } from "#cli/completion/bash.ts";
 import { renderFish } from "#cli/completion/fish.ts";
 import { createGrammar } from "#cli/completion/grammar.ts";
 import { renderZsh } from "#cli/completion/zsh.ts";
+import type { CommandSpec } from "#cli/program/command-spec.ts";
 import { runProgram } from "#test/harness/run-program.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 

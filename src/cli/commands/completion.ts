@@ -1,9 +1,9 @@
-import type { Command, CommandSpec } from "#cli/command-spec.ts";
 import { renderBash } from "#cli/completion/bash.ts";
 import { renderFish } from "#cli/completion/fish.ts";
 import { type CommandGrammar, createGrammar } from "#cli/completion/grammar.ts";
 import { renderZsh } from "#cli/completion/zsh.ts";
-import { parseOptions, refuseWords } from "#cli/options.ts";
+import type { Command, CommandSpec } from "#cli/program/command-spec.ts";
+import { parseOptions, refuseWords } from "#cli/program/options.ts";
 import { Fault } from "#contract/fault.ts";
 
 const shells: Readonly<Record<string, (grammar: readonly CommandGrammar[]) => string>> = {

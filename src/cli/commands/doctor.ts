@@ -1,8 +1,8 @@
 import { diagnose } from "#cli/doctor/diagnose.ts";
 import type { Finding } from "#cli/doctor/finding.ts";
 import { createWorld } from "#cli/doctor/world.ts";
-import { parseOptions, refuseWords } from "#cli/options.ts";
-import { printable } from "#cli/printable.ts";
+import { parseOptions, refuseWords } from "#cli/program/options.ts";
+import { printable } from "#cli/program/printable.ts";
 
 const FAILED_EXIT = 1;
 

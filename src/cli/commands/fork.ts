@@ -1,6 +1,6 @@
 import { openTarget, printJson, targetOptions } from "#cli/control/target-options.ts";
-import { notice } from "#cli/exit.ts";
-import { parseOptions, refuseWords } from "#cli/options.ts";
+import { notice } from "#cli/program/exit.ts";
+import { parseOptions, refuseWords } from "#cli/program/options.ts";
 import { Fault } from "#contract/fault.ts";
 import { createBackend } from "#contract/runtime/create-backend.ts";
 

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
-import { findDataDir, ownCommand } from "#cli/context.ts";
-import { parseOptions, refuseWords } from "#cli/options.ts";
-import { countSessions } from "#cli/printable.ts";
-import { version } from "#cli/version.ts";
+import { findDataDir, ownCommand } from "#cli/program/context.ts";
+import { parseOptions, refuseWords } from "#cli/program/options.ts";
+import { countSessions } from "#cli/program/printable.ts";
+import { version } from "#cli/program/version.ts";
 import { Fault } from "#contract/fault.ts";
 import { locateDataDir } from "#host/data-dir.ts";
 import { findHost } from "#host/socket/start-host.ts";

@@ -1,10 +1,10 @@
 import { constants } from "node:os";
 import { findStart } from "#app/last-lines.ts";
-import { hostGone } from "#cli/exit.ts";
-import { parseOptions, parseStart, refuseWords } from "#cli/options.ts";
-import { createFrameWriter, openRawWriter } from "#cli/output-writer.ts";
+import { hostGone } from "#cli/program/exit.ts";
+import { parseOptions, parseStart, refuseWords } from "#cli/program/options.ts";
 import { openClient } from "#cli/target/open-client.ts";
 import { findTarget } from "#cli/target/target.ts";
+import { createFrameWriter, openRawWriter } from "#cli/terminal/output-writer.ts";
 import { chunksOf } from "#cli/terminal/printed-chunks.ts";
 import { readOutput } from "#cli/terminal/read-output.ts";
 import { isFinal } from "#contract/ended.ts";

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { addressOfPage } from "#cli/admin/page-address.ts";
-import { findDataDir } from "#cli/context.ts";
-import { parseOptions, refuseWords } from "#cli/options.ts";
+import { findDataDir } from "#cli/program/context.ts";
+import { parseOptions, refuseWords } from "#cli/program/options.ts";
 import { openClient } from "#cli/target/open-client.ts";
 import { Fault } from "#contract/fault.ts";
 

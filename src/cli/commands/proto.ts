@@ -1,8 +1,8 @@
 import { addAbortListener } from "node:events";
 import { constants } from "node:os";
 import { openTarget, targetOptions } from "#cli/control/target-options.ts";
-import { exitCodeOf, notice } from "#cli/exit.ts";
-import { parseOptions, parseSince, refuseWords } from "#cli/options.ts";
+import { exitCodeOf, notice } from "#cli/program/exit.ts";
+import { parseOptions, parseSince, refuseWords } from "#cli/program/options.ts";
 import { answerLine, LINE_BYTES } from "#cli/proto/answer-line.ts";
 import { forwardEvents } from "#cli/proto/forward-events.ts";
 import { openLeaving } from "#cli/proto/leaving.ts";

@@ -1,5 +1,5 @@
-import { parseOptions, refuseWords } from "#cli/options.ts";
-import { printable, printableJson } from "#cli/printable.ts";
+import { parseOptions, refuseWords } from "#cli/program/options.ts";
+import { printable, printableJson } from "#cli/program/printable.ts";
 import { openClient } from "#cli/target/open-client.ts";
 import { listRecords } from "#cli/target/records.ts";
 import { type Finder, listSessions } from "#cli/target/target.ts";

@@ -1,7 +1,7 @@
 import { openTarget, targetOptions } from "#cli/control/target-options.ts";
-import { parseOptions, refuseWords } from "#cli/options.ts";
-import { writeTo } from "#cli/output-writer.ts";
-import { printable } from "#cli/printable.ts";
+import { parseOptions, refuseWords } from "#cli/program/options.ts";
+import { printable } from "#cli/program/printable.ts";
+import { writeTo } from "#cli/terminal/output-writer.ts";
 import { Fault } from "#contract/fault.ts";
 import type { OperationOutput } from "#contract/operations.ts";
 import { defined } from "#contract/values/defined.ts";

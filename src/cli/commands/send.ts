@@ -1,8 +1,8 @@
 import { randomId } from "#base/random-id.ts";
 import { readMessage } from "#cli/control/message-word.ts";
 import { openTarget, printJson, type Target, targetOptions } from "#cli/control/target-options.ts";
-import { notice } from "#cli/exit.ts";
-import { parseOptions } from "#cli/options.ts";
+import { notice } from "#cli/program/exit.ts";
+import { parseOptions } from "#cli/program/options.ts";
 import { Framing } from "#contract/agent/message.ts";
 import { Fault } from "#contract/fault.ts";
 import { defined } from "#contract/values/defined.ts";

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import { addressOfPage } from "#cli/admin/page-address.ts";
 import { describeStart } from "#cli/admin/serve-words.ts";
-import { describeCaller, findDataDir, ownCommand } from "#cli/context.ts";
-import { parseOptions, refuseWords } from "#cli/options.ts";
+import { describeCaller, findDataDir, ownCommand } from "#cli/program/context.ts";
+import { parseOptions, refuseWords } from "#cli/program/options.ts";
+import { version } from "#cli/program/version.ts";
 import { takeStdout } from "#cli/proto/take-stdout.ts";
-import { version } from "#cli/version.ts";
 import { Fault } from "#contract/fault.ts";
 import { guardMemory, takeEnvironment } from "#proc/platform/guard-memory.ts";
 

@@ -1,7 +1,7 @@
 import { openRecords } from "#cli/admin/records.ts";
 import { collect, given, parseLifetime, parseTyped, runEach, runVerb } from "#cli/admin/verbs.ts";
-import { parseOptions, refuseWords } from "#cli/options.ts";
-import { printable } from "#cli/printable.ts";
+import { parseOptions, refuseWords } from "#cli/program/options.ts";
+import { printable } from "#cli/program/printable.ts";
 import { Fault } from "#contract/fault.ts";
 import { operations } from "#contract/operations.ts";
 import { parseRequest } from "#contract/parse.ts";

@@ -1,9 +1,9 @@
 import { describeEvent } from "#cli/control/event-text.ts";
 import { followEvents } from "#cli/control/follow-events.ts";
 import { openTarget, targetOptions } from "#cli/control/target-options.ts";
-import { notice } from "#cli/exit.ts";
-import { parseOptions, parseSince, refuseWords } from "#cli/options.ts";
-import { writeTo } from "#cli/output-writer.ts";
+import { notice } from "#cli/program/exit.ts";
+import { parseOptions, parseSince, refuseWords } from "#cli/program/options.ts";
+import { writeTo } from "#cli/terminal/output-writer.ts";
 import { Fault } from "#contract/fault.ts";
 
 /** `reins watch`: one event a line. What is printed is what stands in the log, so offsets and tools agree on it. */

@@ -1,4 +1,4 @@
-import type { CommandSpec } from "#cli/command-spec.ts";
+import type { CommandSpec } from "#cli/program/command-spec.ts";
 
 /**
  * The table of commands as a shell's completion needs it. What may come next depends on the command, on how many words

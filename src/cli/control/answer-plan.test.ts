@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { listFields } from "#cli/team/form.ts";
 import { fillForm, fillOnlyField, parseAnswer } from "./answer-plan.ts";
+import { listFields } from "./form.ts";
 
 test.each([
   ["approve", "approve"],

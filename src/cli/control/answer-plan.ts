@@ -1,6 +1,6 @@
-import { type FieldValue, type FormField, parseField } from "#cli/team/form.ts";
 import type { ApprovalDecision } from "#contract/agent/events.ts";
 import { Fault } from "#contract/fault.ts";
+import { type FieldValue, type FormField, parseField } from "./form.ts";
 
 export type AnswerPlan =
   | { readonly kind: "show" }

@@ -1,4 +1,4 @@
-import { printable } from "#cli/printable.ts";
+import { printable } from "#cli/program/printable.ts";
 import { hasFailed } from "#contract/conversation/calls.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 

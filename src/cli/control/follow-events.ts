@@ -1,9 +1,9 @@
+import { Patience } from "#cli/target/patience.ts";
 import { hasEnded, isResumable } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { OperationCalls } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";
-import { Patience } from "./patience.ts";
 
 export interface FollowedEvent {
   /** Behind the event: where the next one begins. */

@@ -1,6 +1,6 @@
-import { notice } from "#cli/exit.ts";
-import { LATE_EXIT } from "#cli/piped.ts";
-import { printableJson } from "#cli/printable.ts";
+import { notice } from "#cli/program/exit.ts";
+import { printableJson } from "#cli/program/printable.ts";
+import { LATE_EXIT } from "#cli/terminal/piped.ts";
 import type { Target } from "./target-options.ts";
 
 interface ProcessWait {

@@ -1,5 +1,5 @@
+import { Patience } from "#cli/target/patience.ts";
 import { isOver } from "./follow-events.ts";
-import { Patience } from "./patience.ts";
 import type { Outcome, Waiting } from "./wait-agent.ts";
 import type { Wanted } from "./wait-plan.ts";
 

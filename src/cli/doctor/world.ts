@@ -1,7 +1,7 @@
 import { accessSync, constants, readFileSync } from "node:fs";
 import { systemClock } from "#base/clock.ts";
-import { describeCaller, findDataDir, ownCommand } from "#cli/context.ts";
-import { version } from "#cli/version.ts";
+import { describeCaller, findDataDir, ownCommand } from "#cli/program/context.ts";
+import { version } from "#cli/program/version.ts";
 import { freeDiskBytes } from "#host/capacity.ts";
 import { type DataDir, locateDataDir } from "#host/data-dir.ts";
 import { openSpawner } from "#proc/platform/open-spawner.ts";

@@ -1,6 +1,6 @@
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { findDataDir } from "#cli/context.ts";
+import { findDataDir } from "#cli/program/context.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 

@@ -1,7 +1,7 @@
 import { EVERY_EVENT } from "#app/event-types.ts";
 import type { Clock } from "#base/clock.ts";
 import { type FollowedEvent, followEvents } from "#cli/control/follow-events.ts";
-import { printable } from "#cli/printable.ts";
+import { printable } from "#cli/program/printable.ts";
 import { asFault } from "#contract/fault.ts";
 import type { OperationCalls } from "#contract/operations.ts";
 import type { Session } from "#contract/session.ts";

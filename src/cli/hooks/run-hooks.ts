@@ -1,5 +1,5 @@
 import { systemClock } from "#base/clock.ts";
-import { notice } from "#cli/exit.ts";
+import { notice } from "#cli/program/exit.ts";
 import type { Session } from "#contract/session.ts";
 import type { EventHook } from "./event-hook.ts";
 

@@ -1,7 +1,7 @@
 import type { Writable } from "node:stream";
 import { systemClock } from "#base/clock.ts";
 import { openTarget } from "#cli/control/target-options.ts";
-import { notice } from "#cli/exit.ts";
+import { notice } from "#cli/program/exit.ts";
 
 export interface ServedRun {
   readonly version: string;

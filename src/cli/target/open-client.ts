@@ -1,6 +1,6 @@
 import type { Places } from "#app/session.ts";
-import { describeCaller, findDataDir, ownCommand, viewerName } from "#cli/context.ts";
-import { notice } from "#cli/exit.ts";
+import { describeCaller, findDataDir, ownCommand, viewerName } from "#cli/program/context.ts";
+import { notice } from "#cli/program/exit.ts";
 import type { Client } from "#client/client.ts";
 import type { TaskId } from "#contract/ids.ts";
 

@@ -1,4 +1,4 @@
-import { findDataDir } from "#cli/context.ts";
+import { findDataDir } from "#cli/program/context.ts";
 import { isAlive } from "#proc/identity.ts";
 import { createRegistry } from "#registry/registry.ts";
 import type { RunRecord } from "#registry/run-record.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
-import { findDataDir } from "#cli/context.ts";
+import { findDataDir } from "#cli/program/context.ts";
 import type { Client, ServerClient } from "#client/client.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import type { OperationInput } from "#contract/operations.ts";

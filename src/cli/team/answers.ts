@@ -1,12 +1,12 @@
-import { notice, sayFault } from "#cli/exit.ts";
-import { printable } from "#cli/printable.ts";
+import { askedText, warnOfHidden } from "#cli/control/asked-text.ts";
+import { type FieldValue, type FormField, listFields, parseField } from "#cli/control/form.ts";
+import { notice, sayFault } from "#cli/program/exit.ts";
+import { printable } from "#cli/program/printable.ts";
 import type { ApprovalDecision } from "#contract/agent/events.ts";
 import type { PendingApproval, PendingElicitation } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { Runtime } from "#contract/runtime/runtime.ts";
-import { askedText, warnOfHidden } from "./asked-text.ts";
-import { type FieldValue, type FormField, listFields, parseField } from "./form.ts";
 import type { Heard, LineInput } from "./line-input.ts";
 
 type Asked = { readonly approval: PendingApproval } | { readonly question: PendingElicitation };

@@ -1,4 +1,4 @@
-import { exitCodeOf, sayFault } from "#cli/exit.ts";
+import { exitCodeOf, sayFault } from "#cli/program/exit.ts";
 import { applyEvent, recentConversation } from "#contract/conversation/conversation.ts";
 import { turnEnds } from "#contract/conversation/notices.ts";
 import { type TurnOutcome, untilTurnEnd } from "#contract/conversation/turn-outcome.ts";

@@ -1,4 +1,4 @@
-import { printable } from "#cli/printable.ts";
+import { printable } from "#cli/program/printable.ts";
 import type { Client } from "#client/client.ts";
 import type { TeamSummary } from "#contract/agent/views.ts";
 import { Fault } from "#contract/fault.ts";

@@ -1,9 +1,9 @@
 import { constants } from "node:os";
 import { readStdin } from "#cli/control/message-word.ts";
-import { notice, sayFault } from "#cli/exit.ts";
 import { readEventHooks } from "#cli/hooks/event-hook.ts";
 import { openRunHooks } from "#cli/hooks/run-hooks.ts";
-import { printable } from "#cli/printable.ts";
+import { notice, sayFault } from "#cli/program/exit.ts";
+import { printable } from "#cli/program/printable.ts";
 import { nameThere, openClient } from "#cli/target/open-client.ts";
 import type { PendingListener } from "#cli/target/start-listener.ts";
 import { findSession } from "#cli/target/target.ts";
@@ -60,7 +60,7 @@ export async function runTeam(argv: readonly string[]): Promise<number> {
 
 /** The view needs a terminal that can be drawn on; without one a line is a turn. */
 async function loadChat() {
-  const chat = await import("#cli/chat/chat.ts");
+  const chat = await import("#cli/chat-view/chat.ts");
   return chat.canChat() ? chat : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { parseOptions } from "#cli/options.ts";
+import { parseOptions } from "#cli/program/options.ts";
 import { type ListenFlags, pickListenFlags } from "#cli/target/listen-options.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";

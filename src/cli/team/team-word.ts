@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { splitCommand } from "#cli/options.ts";
+import { splitCommand } from "#cli/program/options.ts";
 import { listenOptions } from "#cli/target/listen-options.ts";
 
 /** Of `reins run` with a team. */

@@ -1,5 +1,5 @@
-import { writeTo } from "#cli/output-writer.ts";
-import { printable } from "#cli/printable.ts";
+import { printable } from "#cli/program/printable.ts";
+import { writeTo } from "#cli/terminal/output-writer.ts";
 import { hasFailed } from "#contract/conversation/calls.ts";
 import { noticeOf } from "#contract/conversation/notices.ts";
 import type { AnyEvent } from "#contract/operations/agent.ts";

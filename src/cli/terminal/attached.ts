@@ -1,4 +1,4 @@
-import { printable } from "#cli/printable.ts";
+import { printable } from "#cli/program/printable.ts";
 import { nameThere } from "#cli/target/open-client.ts";
 import type { AttachEvent } from "#client/attach/frames.ts";
 import type { Client } from "#client/client.ts";

@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import { exitCodeOf, hostGone } from "#cli/exit.ts";
+import { exitCodeOf, hostGone } from "#cli/program/exit.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
 import type { Screen } from "./screen.ts";

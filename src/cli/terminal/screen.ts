@@ -1,5 +1,5 @@
-import { writeTo } from "#cli/output-writer.ts";
 import { ModeTracker } from "./mode-tracker.ts";
+import { writeTo } from "./output-writer.ts";
 import { QueryFilter } from "./query-filter.ts";
 
 const NEWLINE = 0x0a;

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { channelName } from "#contract/channels.ts";
 import type { Session } from "#contract/session.ts";
 import type { LogChunk } from "#log/log-source.ts";
-import { ModeTracker } from "./terminal/mode-tracker.ts";
-import { QueryFilter } from "./terminal/query-filter.ts";
-import { onceAtEnd } from "./terminal/raw-mode.ts";
+import { ModeTracker } from "./mode-tracker.ts";
+import { QueryFilter } from "./query-filter.ts";
+import { onceAtEnd } from "./raw-mode.ts";
 
 /** Where a session's output goes, as fast as it is taken there and no faster. */
 export interface OutputWriter extends Disposable {

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { userInfo } from "node:os";
-import { fileURLToPath } from "node:url";
 import type { Caller } from "#app/caller.ts";
 import type { WorkspaceId } from "#contract/ids.ts";
 import { chooseDataDir } from "#host/data-dir.ts";
@@ -11,10 +10,7 @@ export function findDataDir(): string {
 
 /** This very program, for the host that it starts: the file that Node was given. */
 export function ownCommand(): readonly string[] {
-  return [
-    process.execPath,
-    process.argv[1] ?? fileURLToPath(new URL("../../bin/reins", import.meta.url)),
-  ];
+  return [process.execPath, process.argv[1] ?? ""];
 }
 
 /** The user of this machine: whoever can read the data directory may do anything with it. */

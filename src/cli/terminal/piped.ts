@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { constants } from "node:os";
 import { setTimeout } from "node:timers/promises";
+import { exitCodeOf, hostGone, notice, sayFault } from "#cli/program/exit.ts";
+import { Patience } from "#cli/target/patience.ts";
 import type { Client } from "#client/client.ts";
 import { isPassing } from "#client/transport/refusal.ts";
 import { Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
-import { Patience } from "./control/patience.ts";
-import { exitCodeOf, hostGone, notice, sayFault } from "./exit.ts";
 import { createFrameWriter, openRawWriter } from "./output-writer.ts";
-import { chunksOf } from "./terminal/printed-chunks.ts";
+import { chunksOf } from "./printed-chunks.ts";
 
 export interface PipedOptions {
   readonly since: number | undefined;

@@ -1,14 +1,14 @@
 import { constants } from "node:os";
-import { notice } from "#cli/exit.ts";
+import { ChatActions } from "#cli/chat/chat-actions.ts";
+import { applyEvent, openChat } from "#cli/chat/chat-state.ts";
+import { ChatStore } from "#cli/chat/chat-store.ts";
+import { press } from "#cli/chat/keys.ts";
+import { type Ending, openLeaving } from "#cli/chat/leaving.ts";
+import { notice } from "#cli/program/exit.ts";
 import { isResumable } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
 import type { Runtime } from "#contract/runtime/runtime.ts";
 import type { Session } from "#contract/session.ts";
-import { ChatActions } from "./chat-actions.ts";
-import { applyEvent, openChat } from "./chat-state.ts";
-import { ChatStore } from "./chat-store.ts";
-import { press } from "./keys.ts";
-import { type Ending, openLeaving } from "./leaving.ts";
 
 export interface ChatOptions {
   readonly runtime: Runtime;
@@ -129,7 +129,7 @@ async function loadApp() {
   const before = Object.keys(WHILE_LOADING).map((name) => [name, process.env[name]] as const);
   setEnvironment(Object.entries(WHILE_LOADING));
   try {
-    return await import("#cli/chat-view/chat-app.ts");
+    return await import("./chat-app.ts");
   } finally {
     setEnvironment(before);
   }
