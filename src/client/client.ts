@@ -22,6 +22,8 @@ export interface CallOptions {
 export interface StreamOptions extends CallOptions {
   /** The connection is gone and is tried again; what comes next says that it is back. */
   readonly onCut?: (() => void) | undefined;
+  /** No pause between two attempts is longer. Absent = 5 s. */
+  readonly longestPauseMs?: number | undefined;
 }
 
 /**
@@ -84,7 +86,7 @@ export function createClient(options: ClientOptions): ServerClient {
       followTyped(client, transport, {
         ...{ name, input },
         // By name: an AbortController is given as well, and has its signal further up.
-        ...{ signal: asking.signal, onCut: asking.onCut },
+        ...{ signal: asking.signal, onCut: asking.onCut, longestPauseMs: asking.longestPauseMs },
       }) as AsyncIterable<StreamItem<OperationOutput<N>>>,
     document: (name, input, asking) =>
       callServer(transport, { name, input, read: readDocument }, asking),
@@ -105,17 +107,17 @@ interface TypedStream extends StreamOptions {
 async function* followTyped(
   client: Client,
   transport: Transport,
-  { name, input, signal, onCut }: TypedStream,
+  { name, input, ...how }: TypedStream,
 ): AsyncGenerator<StreamItem<unknown>, void, void> {
   const { session_id, since, follow } = input as Partial<OperationInput<"session.events">>;
   // What is there, then the end: an end is the end.
   const resumption = follow === false ? "none" : resumptions[name];
   if (since !== "tail" || session_id === undefined) {
-    yield* followStream(transport, { name, input, resumption, signal, onCut });
+    yield* followStream(transport, { name, input, resumption, ...how });
     return;
   }
   // The end as a number, so that a cut before the first event loses nothing.
-  const { events_tail } = await client.call("session.get", { session_id }, { signal });
+  const { events_tail } = await client.call("session.get", { session_id }, { signal: how.signal });
   const from = { ...input, since: events_tail };
-  yield* followStream(transport, { name, input: from, resumption, signal, onCut });
+  yield* followStream(transport, { name, input: from, resumption, ...how });
 }

@@ -28,6 +28,8 @@ export interface StreamRequest {
   readonly signal?: AbortSignal | undefined;
   /** The connection is gone and is tried again. */
   readonly onCut?: (() => void) | undefined;
+  /** No pause between two attempts is longer. Absent = 5 s. */
+  readonly longestPauseMs?: number | undefined;
   /** Override for tests. */
   readonly silenceMs?: number;
 }
@@ -38,7 +40,8 @@ export async function* followStream(
   request: StreamRequest,
 ): AsyncGenerator<StreamItem<unknown>, void, void> {
   const { resumption, signal } = request;
-  const place: Place = { backoff: new Backoff(transport.random), lastId: undefined };
+  const backoff = new Backoff(transport.random, request.longestPauseMs);
+  const place: Place = { backoff, lastId: undefined };
   for (;;) {
     let fault = new Fault("host_unavailable", "the stream ends before anything is said");
     try {

@@ -18,6 +18,8 @@ type SessionsListener = (event: SessionsEvent) => void;
 
 /** However much happens at once, the page is drawn at most this often. */
 const FLUSH_MS = 60;
+/** A server that is back is shown as such within a second; a longer outage waits longer, by `retryDelay`. */
+const RECONNECT_MOST_MS = 600;
 const PAGE_SIZE = 1000;
 /** Sessions that a list shows; a server has room for no more than a part of it. */
 const LISTED_MOST = 20_000;
@@ -77,8 +79,9 @@ export class Sessions {
   /** Until the stream ends; why it did. */
   async #followOnce(signal: AbortSignal, onHeard: () => void): Promise<unknown> {
     const onCut = () => this.#setStatus("away");
+    const options = { signal, onCut, longestPauseMs: RECONNECT_MOST_MS };
     try {
-      for await (const { data } of this.#client.stream("sessions.watch", {}, { signal, onCut })) {
+      for await (const { data } of this.#client.stream("sessions.watch", {}, options)) {
         await this.#apply(data, signal);
         onHeard();
       }

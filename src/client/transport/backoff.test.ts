@@ -10,6 +10,8 @@ test("doubles from 100 ms to 5 s and begins again after a success", () => {
 });
 
 test("spreads over half of the wait and never less", () => {
+  const short = new Backoff(() => 1, 300);
+  expect([short.next(), short.next(), short.next(), short.next()]).toEqual([100, 200, 300, 300]);
   expect(new Backoff(() => 0).next()).toBe(50);
   expect(new Backoff(() => 0.5).next()).toBe(75);
 });

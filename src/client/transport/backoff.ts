@@ -13,10 +13,12 @@ export interface Pacing {
 /** How long to wait before trying again: twice as long each time, and never all clients at the same moment. */
 export class Backoff {
   readonly #random: () => number;
+  readonly #longestMs: number;
   #attempts = 0;
 
-  constructor(random: () => number) {
+  constructor(random: () => number, longestMs = LONGEST_MS) {
     this.#random = random;
+    this.#longestMs = longestMs;
   }
 
   get attempts(): number {
@@ -24,7 +26,7 @@ export class Backoff {
   }
 
   next(): number {
-    const full = Math.min(LONGEST_MS, FIRST_MS * 2 ** this.#attempts);
+    const full = Math.min(this.#longestMs, FIRST_MS * 2 ** this.#attempts);
     this.#attempts += 1;
     return full / 2 + (full / 2) * this.#random();
   }
