@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { openBrowser, type TestBrowser, type Visit, type VisitOptions } from "./browser.ts";
 import { waitFor } from "./eventually.ts";
@@ -18,10 +20,14 @@ export interface PageWorld extends AsyncDisposable {
   startGateway(): Promise<void>;
 }
 
-export async function openPageWorld(args: readonly string[] = []): Promise<PageWorld> {
+export async function openPageWorld(
+  args: readonly string[] = [],
+  { config }: { readonly config?: string } = {},
+): Promise<PageWorld> {
   await using stack = new AsyncDisposableStack();
   const host = stack.use(await openTestHost());
   const { dataDir } = host;
+  if (config !== undefined) writeFileSync(join(dataDir, "config.yaml"), config);
   let gateway: GatewayProcess = await openGatewayProcess({ dataDir, args });
   stack.defer(() => gateway[Symbol.asyncDispose]());
   const { door, port } = gateway;

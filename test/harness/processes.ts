@@ -15,6 +15,13 @@ export function findProcesses(text: string): number[] {
     );
 }
 
+/** Pids of live workers of an agent's session, by their environment: their command lines are all the same. */
+export function findWorkers(sessionId: string): number[] {
+  return findProcesses("agent --park-after").filter((pid) =>
+    readProc(pid, "environ").split("\0").includes(`REINS_SESSION_ID=${sessionId}`),
+  );
+}
+
 /** A killed process is a zombie while its other threads still end, and holds its files until then. */
 export function isAlive(pid: number): boolean {
   const stat = parseStat(readProc(pid, "stat"));
