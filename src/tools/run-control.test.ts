@@ -19,8 +19,8 @@ function createRun(
     kind,
     mode: kind === "agent" ? "pipe" : "pty",
   };
-  // As much of a door and of a session as is looked at.
-  const run = { door: { call }, session } as unknown as Run;
+  // As much of a client and of a session as is looked at.
+  const run = { client: { call }, session } as unknown as Run;
   return { run, asked, names: () => asked.map(([name]) => name) };
 }
 
