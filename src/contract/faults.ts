@@ -25,6 +25,7 @@ export const faults = {
   busy: { status: 409, exit: 5, retry: true },
   already_exited: { status: 409, exit: 5, retry: false },
   not_controller: { status: 409, exit: 5, retry: false },
+  input_out_of_order: { status: 409, exit: 5, retry: false },
   nothing_pending: { status: 409, exit: 5, retry: false },
   nothing_running: { status: 409, exit: 5, retry: false },
   ambiguous_target: { status: 409, exit: 9, retry: false },

@@ -17,6 +17,7 @@ export const limits = {
   input_queue_bytes: 4 * MIB,
   input_id_chars: 200,
   input_ids_remembered: 1024,
+  input_attachments_remembered: 1024,
   environment_bytes: 256 * KIB,
   argument_bytes: 128 * KIB - 1,
   arguments: 4096,

@@ -2,27 +2,44 @@ import { defined } from "#contract/values/defined.ts";
 import type { HostClient } from "#host/socket/client.ts";
 import type { AttachRequest, HostAttachment } from "./session-host.ts";
 
+const NO_BYTES = Buffer.alloc(0);
+
 /** Attaches on this connection. Requests are sent before the method returns, so they arrive in order. */
 export async function attachTo(
   client: HostClient,
   request: AttachRequest,
 ): Promise<HostAttachment> {
   const { session_id } = request;
-  const { attachment, generation, session } = await client.call("session.attach", request);
+  const { attachment, generation, session, applied } = await client.call("session.attach", request);
   return {
     session,
     generation: generation ?? undefined,
-    type: async ({ bytes, inputId, generation }) => {
+    applied,
+    type: async ({ bytes, inputId, number, generation }) => {
       const typed = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      if (client.canType) await client.type(attachment, typed, inputId);
+      if (number !== undefined)
+        await client.typeNumbered({
+          ...{ attachment, number, input_id: inputId, bytes: typed, eof: false },
+        });
+      else if (client.canType) await client.type(attachment, typed, inputId);
       else {
         const data_b64 = typed.toString("base64");
         const input = { session_id, data_b64, generation, ...named(inputId) };
         await client.call("session.input", input);
       }
     },
-    eof: async ({ inputId, generation }) => {
-      await client.call("session.input", { session_id, eof: true, generation, ...named(inputId) });
+    eof: async ({ inputId, number, generation }) => {
+      if (number !== undefined)
+        await client.typeNumbered({
+          ...{ attachment, number, input_id: inputId, bytes: NO_BYTES, eof: true },
+        });
+      else
+        await client.call("session.input", {
+          session_id,
+          eof: true,
+          generation,
+          ...named(inputId),
+        });
     },
     resize: async ({ cols, rows, generation }) => {
       await client.call("session.resize", { session_id, cols, rows, generation });

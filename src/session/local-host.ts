@@ -88,6 +88,9 @@ class LocalHost implements SessionHost, Disposable {
   call: SessionHost["call"] = async (method, params) =>
     await (await this.#connection.get()).call(method, params);
 
+  knows: SessionHost["knows"] = async (feature) =>
+    (await this.#connection.get()).hello.features.includes(feature);
+
   async health(): Promise<HostHealth | undefined> {
     const { find = this.#options.open } = this.#options;
     try {

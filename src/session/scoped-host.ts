@@ -43,6 +43,8 @@ class ScopedHost implements SessionHost {
     return await this.#host.call(method, params);
   };
 
+  knows: SessionHost["knows"] = (feature) => this.#host.knows(feature);
+
   async health(): Promise<HostHealth | undefined> {
     const health = await this.#host.health();
     return health === undefined ? undefined : describeHealth(health);

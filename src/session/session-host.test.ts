@@ -1,16 +1,8 @@
-import { connect } from "node:net";
-import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Clock, systemClock } from "#base/clock.ts";
-import { silentLogger } from "#base/logger.ts";
-import { Fault } from "#contract/fault.ts";
 import { locateDataDir } from "#host/data-dir.ts";
-import { type HostClient, openHostClient } from "#host/socket/client.ts";
+import type { HostClient } from "#host/socket/client.ts";
 import { connectHost } from "#host/socket/connect-host.ts";
-import type { HostHealth } from "#host/socket/methods.ts";
-import { openHostServer } from "#host/socket/server.ts";
-import { openTestSessions } from "#host/testing/open-test-sessions.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost } from "#test/harness/host.ts";
 import { leaseForFile } from "#test/harness/lease.ts";
@@ -18,7 +10,7 @@ import { openRandom } from "#test/harness/random.ts";
 import { openLocalHosts } from "./local-host.ts";
 import { createScopedHosts } from "./scoped-host.ts";
 import { FakeHost } from "./testing/fake-host.ts";
-import { createMemoryPair, type MemoryPair } from "./testing/memory-pair.ts";
+import { type MemoryHost, openMemoryHost, reconnect } from "./testing/memory-host.ts";
 import {
   type ContractSetting,
   describeSessionHost,
@@ -26,10 +18,6 @@ import {
 } from "./testing/session-host.contract.ts";
 
 const leaseHost = leaseForFile(() => openTestHost());
-
-/** Time that passes at once: the suite claims nothing about pauses. */
-const quick: Clock = { ...systemClock, timer: (_, run) => systemClock.timer(1, run) };
-const reconnect = { clock: quick, log: silentLogger };
 
 describeSessionHost("the unix socket of a host", openUnix);
 
@@ -108,60 +96,9 @@ async function openUnix(): Promise<ContractSetting> {
   };
 }
 
-/** A host's server in this process, and a pair of streams in memory between it and its clients. */
-async function openPair(seed: number): Promise<ContractSetting & { loseLast(): void }> {
-  await using stack = new AsyncDisposableStack();
-  const host = stack.use(openTestSessions());
-  const path = join(host.folder, "s");
-  stack.use(
-    await openHostServer(path, {
-      sessions: host.sessions,
-      log: silentLogger,
-      version: "test",
-      // Only its shape matters here.
-      health: () => ({ pid: 1 }) as HostHealth,
-      shutdown: () => undefined,
-      upgrade: () => Promise.reject(new Error("not here")),
-      onConnections: () => undefined,
-    }),
-  );
+function openPair(seed: number): Promise<MemoryHost> {
   const { below } = openRandom(seed);
-  const random = () => below(1000) / 1000;
-  const pairs: MemoryPair[] = [];
-  const hosts = stack.use(
-    openLocalHosts({
-      open: async () => {
-        const pair = createMemoryPair({ clock: systemClock, delayMs: 1, random });
-        pairs.push(pair);
-        const socket = connect(path);
-        socket.on("error", () => pair.cut());
-        pair.far.pipe(socket).pipe(pair.far);
-        pair.far.on("close", () => socket.destroy());
-        const gone = () => new Fault("host_unavailable", "the pair was cut");
-        const describeSilence = async () => gone();
-        return await openHostClient(pair.near, { describeSilence, describeEnd: gone });
-      },
-      sessionsFolder: host.folder,
-      reconnect,
-    }),
-  );
-  const { session, child } = await host.open({ kind: "command", stdin: true });
-  const write = child.write.bind(child);
-  child.write = (bytes) => {
-    write(bytes);
-    child.print(bytes);
-  };
-  const owned = stack.move();
-  return {
-    hosts,
-    sessionId: session.id,
-    print: async (text) => child.print(text),
-    exit: async () => child.exit(),
-    remove: async () => void (await host.sessions.purge(session.id)),
-    cut: () => pairs.at(-1)?.cut(),
-    loseLast: () => pairs.at(-1)?.loseLast(),
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  return openMemoryHost({ delayMs: 1, random: () => below(1000) / 1000 });
 }
 
 async function openFake(): Promise<ContractSetting> {

@@ -1,6 +1,12 @@
 import type { Session } from "#contract/session.ts";
 import type { RemovalReason } from "#contract/session-state.ts";
-import type { HostCreate, HostHealth, HostMethod, HostMethods } from "#host/socket/methods.ts";
+import type {
+  HostCreate,
+  HostFeature,
+  HostHealth,
+  HostMethod,
+  HostMethods,
+} from "#host/socket/methods.ts";
 import type { LogFiles } from "#log/log-files.ts";
 import type { ResizeTrack } from "./resize-track.ts";
 
@@ -49,6 +55,8 @@ export interface SessionHost {
     method: M,
     params: HostMethods[M]["params"],
   ): Promise<HostMethods[M]["result"]>;
+  /** Whether it can do what this word of its `hello` names. Connects. */
+  knows(feature: HostFeature): Promise<boolean>;
   /** Undefined when no host runs. Starts none. */
   health(): Promise<HostHealth | undefined>;
   /** Throws `session_not_found`. The caller disposes the handle. */
@@ -123,11 +131,26 @@ export interface AttachRequest {
   readonly viewer: string;
   readonly role: "viewer" | "controller";
   readonly takeover: boolean;
+  /**
+   * The client's name for its attachment, the same after each reconnect: its inputs are numbered, and control that an
+   * earlier connection of it still holds is taken back. Only for a host that knows `numbered`.
+   */
+  readonly name?: string | undefined;
 }
 
 /** An input, a size or a signal of a controller. The host refuses a generation that is not the newest. */
 interface Controlled {
   readonly generation: number;
+}
+
+interface Input extends Controlled {
+  /** Applied once, among the last `limits.input_ids_remembered` of the session. */
+  readonly inputId?: string | undefined;
+  /**
+   * At a named attachment: the first input is 1. A number that was applied is acknowledged and not applied again. Throws
+   * `input_out_of_order` when an input is missing before it.
+   */
+  readonly number?: number | undefined;
 }
 
 /**
@@ -138,10 +161,10 @@ export interface HostAttachment {
   readonly session: Session;
   /** Undefined for a viewer. */
   readonly generation: number | undefined;
-  type(
-    input: Controlled & { readonly bytes: Uint8Array; readonly inputId?: string | undefined },
-  ): Promise<void>;
-  eof(input: Controlled & { readonly inputId?: string | undefined }): Promise<void>;
+  /** With a name: the number of the last applied input. Null for a name that the host does not know. */
+  readonly applied: number | null | undefined;
+  type(input: Input & { readonly bytes: Uint8Array }): Promise<void>;
+  eof(input: Input): Promise<void>;
   resize(size: Controlled & { readonly cols: number; readonly rows: number }): Promise<void>;
   /** Gives the generation of the new controller. */
   take(options: { readonly takeover: boolean }): Promise<number>;

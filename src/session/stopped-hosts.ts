@@ -25,6 +25,7 @@ export function createStoppedHosts(
     connect: async () => refuse(),
     // The method says which parameters it has, and which answer.
     call: async (method, params) => (answers[method] ?? refuse)(params as never) as never,
+    knows: async () => refuse(),
     health: async () => undefined,
     open: async (sessionId) => openStoppedSession(get(sessionId), sessionsFolder),
     find: () => undefined,

@@ -13,6 +13,7 @@ export function hostsWith(hosts: SessionHosts, own: Partial<SessionHost>): Sessi
     },
     connect: () => host.connect(),
     call: (method, params) => host.call(method, params),
+    knows: (feature) => host.knows(feature),
     health: () => host.health(),
     open: (sessionId) => host.open(sessionId),
     find: (sessionId) => host.find(sessionId),

@@ -21,6 +21,7 @@ const EXIT_CODES: Record<FaultCode, number> = {
   busy: 5,
   already_exited: 5,
   not_controller: 5,
+  input_out_of_order: 5,
   nothing_pending: 5,
   nothing_running: 5,
   ambiguous_target: 9,

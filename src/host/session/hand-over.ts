@@ -55,6 +55,9 @@ export type HandedLife = z.infer<typeof HandedLife>;
 
 const HandedAudience = z.object({
   viewers: z.array(z.string()),
+  /** Viewers whose attachments have names. An older program knew none, and counted no inputs. */
+  named: z.array(z.object({ viewer: z.string(), name: z.string() })).default([]),
+  inputs: z.array(z.object({ attachment: z.string(), applied: z.int() })).default([]),
   generation: z.int(),
   holder: z.string().nullable(),
   lease_ms: Milliseconds,
@@ -83,6 +86,7 @@ const HandedConnection = z.object({
       viewer: z.string(),
       role: z.enum(["viewer", "controller"]),
       generation: z.int().nullable(),
+      name: z.string().nullable().default(null),
     }),
   ),
   watch_serial: z.int(),

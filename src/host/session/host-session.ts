@@ -4,11 +4,11 @@ import { Emitter } from "#base/emitter.ts";
 import type { Logger } from "#base/logger.ts";
 import { DELIBERATE_END_REASONS, isLive, isResumable } from "#contract/ended.ts";
 import { Fault } from "#contract/fault.ts";
-import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
 import type { EndReason } from "#contract/session-state.ts";
 import type { SignalName } from "#contract/signals.ts";
 import { defined } from "#contract/values/defined.ts";
+import type { InputNumber } from "#host/input-counters.ts";
 import { openLogFiles } from "#log/log-files.ts";
 import type { LogIo } from "#log/log-io.ts";
 import type { ChildSpec, Spawner, TerminalSize } from "#proc/child.ts";
@@ -34,6 +34,7 @@ export interface SessionDeps {
 export interface InputRequest {
   readonly bytes: Uint8Array;
   readonly input_id?: string | undefined;
+  readonly numbered?: InputNumber | undefined;
   readonly generation?: number | undefined;
   readonly eof?: boolean | undefined;
 }
@@ -249,17 +250,16 @@ export class HostSession {
     this.changes.emit();
   }
 
-  input(request: InputRequest): void {
-    const child = this.#life.liveChild();
-    const { input_id } = request;
-    if (input_id !== undefined && this.#life.hasSeen(input_id)) return;
-    this.audience.check(request.generation);
-    // The end of a terminal's input is a character that needs room as well: both are taken, or neither.
-    if (request.eof === true) checkRoom(child.queuedInputBytes + request.bytes.length + 1);
-    child.write(request.bytes);
-    if (request.eof === true) child.endInput();
+  input({ bytes, input_id, numbered, generation, eof = false }: InputRequest): void {
+    const { inputs } = this.audience;
+    this.#life.liveChild();
+    if (numbered !== undefined && inputs.isApplied(numbered)) return;
+    const isSeen = input_id !== undefined && this.#life.hasSeen(input_id);
+    if (!isSeen) this.audience.check(generation);
+    if (numbered !== undefined) inputs.check(numbered);
+    if (!isSeen) this.#life.type(bytes, { eof });
     if (input_id !== undefined) this.#life.remember(input_id);
-    this.#life.touch();
+    if (numbered !== undefined) inputs.applied(numbered);
   }
 
   resize(size: TerminalSize, generation: number | undefined): void {
@@ -388,11 +388,4 @@ export class HostSession {
     const { clock } = this.#deps;
     return new Date(clock.now() - (clock.monotonic() - monotonic)).toISOString();
   }
-}
-
-function checkRoom(bytes: number): void {
-  if (bytes <= limits.input_queue_bytes) return;
-  throw new Fault("queue_full", "the queue for this program's input is full; try again later", {
-    details: { limit_bytes: limits.input_queue_bytes },
-  });
 }

@@ -128,6 +128,16 @@ export class Life implements Disposable {
     throw new Fault("already_exited", sentence, { details: { session_id, state } });
   }
 
+  /** Throws `queue_full`, and then nothing was typed. */
+  type(bytes: Uint8Array, { eof }: { readonly eof: boolean }): void {
+    const child = this.liveChild();
+    // The end of a terminal's input is a character that needs room as well: both are taken, or neither.
+    if (eof) checkRoom(child.queuedInputBytes + bytes.length + 1);
+    child.write(bytes);
+    if (eof) child.endInput();
+    this.#idle.touch();
+  }
+
   touch(): void {
     this.#idle.touch();
   }
@@ -274,4 +284,11 @@ export class Life implements Disposable {
     }
     return kept;
   }
+}
+
+function checkRoom(bytes: number): void {
+  if (bytes <= limits.input_queue_bytes) return;
+  throw new Fault("queue_full", "the queue for this program's input is full; try again later", {
+    details: { limit_bytes: limits.input_queue_bytes },
+  });
 }

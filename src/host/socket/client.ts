@@ -4,7 +4,14 @@ import { limits } from "#contract/limits.ts";
 import type { Session } from "#contract/session.ts";
 import type { RemovalReason } from "#contract/session-state.ts";
 import { Answers, type Waiting } from "./answers.ts";
-import { encodeInput, encodeJson, FrameReader, type SocketFrame } from "./frames.ts";
+import {
+  encodeInput,
+  encodeJson,
+  encodeNumbered,
+  FrameReader,
+  type NumberedMessage,
+  type SocketFrame,
+} from "./frames.ts";
 import type { Hello, HostMethod, HostMethods, HostPush } from "./methods.ts";
 import { completeSessions, noNames } from "./older-host.ts";
 import { Watch } from "./watch.ts";
@@ -68,18 +75,23 @@ export class HostClient implements Disposable {
     return promise;
   }
 
+  /** Whether the inputs of named attachments are numbered. */
+  get canNumber(): boolean {
+    return this.hello.features.includes("numbered");
+  }
+
   /** Types at a place that `session.attach` gave; a host that is too old for it is asked the long way by `call`. */
   get canType(): boolean {
     return this.hello.features.includes("typing");
   }
 
   type(attachment: number, bytes: Buffer, inputId: string | undefined): Promise<unknown> {
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    if (!this.#socket.writable) throw gone();
-    this.#serial += 1;
-    this.#answers.expect(this.#serial, "session.input", { resolve, reject });
-    this.#socket.write(encodeInput({ id: this.#serial, attachment, input_id: inputId, bytes }));
-    return promise;
+    return this.#type((id) => encodeInput({ id, attachment, input_id: inputId, bytes }));
+  }
+
+  /** The same at an attachment that was given a name. */
+  typeNumbered(input: Omit<NumberedMessage, "id">): Promise<unknown> {
+    return this.#type((id) => encodeNumbered({ ...input, id }));
   }
 
   /** Follows one session: its tails and its state. `lost` continues a watch whose connection has ended. */
@@ -116,6 +128,15 @@ export class HostClient implements Disposable {
 
   [Symbol.dispose](): void {
     this.#socket.destroy();
+  }
+
+  #type(encode: (id: number) => Buffer): Promise<unknown> {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    if (!this.#socket.writable) throw gone();
+    this.#serial += 1;
+    this.#answers.expect(this.#serial, "session.input", { resolve, reject });
+    this.#socket.write(encode(this.#serial));
+    return promise;
   }
 
   #ask<M extends HostMethod>(

@@ -3,11 +3,19 @@ import type { Logger } from "#base/logger.ts";
 import { asFault, Fault, isUnexpected, toFaultBody } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { parseRequest } from "#contract/parse.ts";
+import type { InputNumber } from "#host/input-counters.ts";
 import type { Secrets } from "#host/secrets.ts";
 import type { HandedConnection } from "#host/session/hand-over.ts";
 import type { HostAccess } from "./bound-access.ts";
 import { descriptorOf } from "./descriptor-of.ts";
-import { encodeBytes, encodeDone, encodeJson, FrameReader, type InputMessage } from "./frames.ts";
+import {
+  encodeBytes,
+  encodeDone,
+  encodeJson,
+  FrameReader,
+  type InputMessage,
+  type NumberedMessage,
+} from "./frames.ts";
 import { type Attachment, createHandlers, type Handlers } from "./handlers.ts";
 import { features, type Hello, type HostMethod, type HostUpgrade, PROTOCOL } from "./methods.ts";
 import { Notifier } from "./notifier.ts";
@@ -88,6 +96,11 @@ export class Connection {
     return this.#socket.writableLength > 0;
   }
 
+  /** It has a named attachment, whose inputs an older program does not understand. */
+  get isNumbered(): boolean {
+    return [...this.#attachments.values()].some(({ name }) => name !== undefined);
+  }
+
   /** Undefined when it has ended. */
   handOver(): HandedConnection | undefined {
     const fd = descriptorOf(this.#socket);
@@ -102,6 +115,7 @@ export class Connection {
         viewer: place.viewer,
         role: place.role,
         generation: place.generation ?? null,
+        name: place.name ?? null,
       })),
       ...this.#notifier.handOver(),
       owner: formatOwner(this.#owner),
@@ -112,10 +126,11 @@ export class Connection {
   /** Goes on with a client of the program before us, which notices nothing. */
   adopt(handed: HandedConnection, outcome: HostUpgrade | Fault): void {
     this.#own(parseOwner(handed.owner));
-    for (const { number, session_id, viewer, role, generation } of handed.attachments) {
+    for (const { number, session_id, viewer, role, ...rest } of handed.attachments) {
       const session = this.#access.sessions.find(session_id);
-      if (session === undefined) continue;
-      this.#attachments.set(number, { session, viewer, role, generation: generation ?? undefined });
+      const [generation, name] = [rest.generation ?? undefined, rest.name ?? undefined];
+      if (session !== undefined)
+        this.#attachments.set(number, { session, viewer, role, name, generation });
     }
     this.#notifier.adopt(handed);
     const id = handed.upgrade_id;
@@ -172,7 +187,8 @@ export class Connection {
     try {
       for (const frame of this.#reader.push(chunk)) {
         if (frame.kind === "json") void this.#answer(frame.value);
-        else if (frame.kind === "input") this.#type(frame.input);
+        else if (frame.kind === "input") this.#type(frame.input, undefined);
+        else if (frame.kind === "numbered") this.#type(frame.input, frame.input);
       }
     } catch (error) {
       // After bytes that are no frame nothing later can be understood either, and it must not pile up.
@@ -183,13 +199,18 @@ export class Connection {
   }
 
   /** What a client types at its place: the place knows the session and the generation. */
-  #type({ id, attachment, input_id, bytes }: InputMessage): void {
+  #type(
+    { id, attachment, input_id, bytes }: InputMessage,
+    numbered: NumberedMessage | undefined,
+  ): void {
     try {
       const place = this.#attachments.get(attachment);
       if (place === undefined)
         throw new Fault("invalid_request", `there is no attachment ${attachment} here`);
       checkTyped(bytes, input_id);
-      place.session.input({ bytes, input_id, generation: place.generation });
+      const { session, generation } = place;
+      const number = numbered && numberAt(place, numbered);
+      session.input({ bytes, input_id, generation, numbered: number, eof: numbered?.eof });
       this.#sendSoon(encodeDone(id));
     } catch (error) {
       const fault = asFault(error);
@@ -273,6 +294,11 @@ export class Connection {
     for (const { session, viewer } of this.#attachments.values()) session.audience.detach(viewer);
     this.#attachments.clear();
   }
+}
+
+function numberAt({ name }: Attachment, { number }: NumberedMessage): InputNumber {
+  if (name !== undefined) return { attachment: name, number };
+  throw new Fault("invalid_request", "only inputs of an attachment with a name are numbered");
 }
 
 function checkTyped(bytes: Buffer, inputId = ""): void {

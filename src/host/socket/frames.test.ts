@@ -4,6 +4,7 @@ import {
   encodeDone,
   encodeInput,
   encodeJson,
+  encodeNumbered,
   encodeOutput,
   encodeTail,
   FrameReader,
@@ -28,6 +29,8 @@ function encode(frame: SocketFrame): Buffer {
       return encodeOutput(frame.notice);
     case "input":
       return encodeInput(frame.input);
+    case "numbered":
+      return encodeNumbered(frame.input);
     case "done":
       return encodeDone(frame.id);
     default:
@@ -59,6 +62,12 @@ test("frames arrive as they were sent, however the stream is cut", () => {
     fc
       .record({ id, attachment: id, input_id: fc.option(name, { nil: undefined }), bytes })
       .map((input): SocketFrame => ({ kind: "input", input })),
+    fc
+      .record({
+        ...{ id, attachment: id, number: id, eof: fc.boolean() },
+        ...{ input_id: fc.option(name, { nil: undefined }), bytes },
+      })
+      .map((input): SocketFrame => ({ kind: "numbered", input })),
     id.map((done): SocketFrame => ({ kind: "done", id: done })),
   );
   fc.assert(

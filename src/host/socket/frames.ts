@@ -9,7 +9,8 @@ import { parseJson } from "#contract/parse.ts";
  * kind 0: a JSON object (hello, request, reply, push). kind 1: "a tail moved", the one message that comes often:
  * watch u32 LE · tail f64 LE · events tail f64 LE. kind 4: the same with the few bytes that moved it behind: channel u8 ·
  * bytes. kind 2: something typed: id u32 LE · attachment u32 LE · length u16 LE of the input's id · that id · bytes; answered
- * by kind 3: id u32 LE, or by a JSON error. kind 5: an answer that holds bytes: id u32 LE · length u32 LE of the rest of the answer ·
+ * by kind 3: id u32 LE, or by a JSON error. kind 6: the same at a named attachment: id u32 LE · attachment u32 LE · number u32 LE ·
+ * 1 at the end of the input, else 0 · length u16 LE of the input's id · that id · bytes. kind 5: an answer that holds bytes: id u32 LE · length u32 LE of the rest of the answer ·
  * that as JSON · bytes. A kind that is not known is skipped, so that both sides may grow.
  */
 export const KIND_JSON = 0;
@@ -18,6 +19,7 @@ const KIND_INPUT = 2;
 const KIND_DONE = 3;
 const KIND_OUTPUT = 4;
 const KIND_BYTES = 5;
+const KIND_NUMBERED = 6;
 
 /** A list of 1,000 sessions with long names fits. */
 const SOCKET_FRAME_BYTES = 16 * 1024 * 1024;
@@ -26,6 +28,7 @@ const LENGTH_BYTES = 4;
 /** Behind the length and the kind. */
 const BODY_START = 5;
 const INPUT_HEADER_BYTES = 10;
+const NUMBERED_HEADER_BYTES = 15;
 const TAIL_BODY_BYTES = 20;
 const BYTES_HEADER_BYTES = 8;
 
@@ -49,11 +52,18 @@ export interface InputMessage {
   readonly bytes: Buffer;
 }
 
+export interface NumberedMessage extends InputMessage {
+  readonly number: number;
+  /** The end of the input follows the bytes. */
+  readonly eof: boolean;
+}
+
 export type SocketFrame =
   | { readonly kind: "json"; readonly value: unknown }
   | { readonly kind: "tail"; readonly notice: TailNotice }
   | { readonly kind: "output"; readonly notice: OutputNotice }
   | { readonly kind: "input"; readonly input: InputMessage }
+  | { readonly kind: "numbered"; readonly input: NumberedMessage }
   | { readonly kind: "done"; readonly id: number }
   | { readonly kind: "bytes"; readonly id: number; readonly result: object }
   | { readonly kind: "unknown" };
@@ -87,6 +97,20 @@ export function encodeInput({ id, attachment, input_id = "", bytes }: InputMessa
   frame.writeUInt16LE(name.length, BODY_START + 8);
   name.copy(frame, BODY_START + INPUT_HEADER_BYTES);
   bytes.copy(frame, BODY_START + INPUT_HEADER_BYTES + name.length);
+  return frame;
+}
+
+export function encodeNumbered(message: NumberedMessage): Buffer {
+  const { id, attachment, number, eof, input_id = "", bytes } = message;
+  const name = Buffer.from(input_id);
+  const frame = openFrame(KIND_NUMBERED, NUMBERED_HEADER_BYTES + name.length + bytes.length);
+  frame.writeUInt32LE(id, BODY_START);
+  frame.writeUInt32LE(attachment, BODY_START + 4);
+  frame.writeUInt32LE(number, BODY_START + 8);
+  frame[BODY_START + 12] = eof ? 1 : 0;
+  frame.writeUInt16LE(name.length, BODY_START + 13);
+  name.copy(frame, BODY_START + NUMBERED_HEADER_BYTES);
+  bytes.copy(frame, BODY_START + NUMBERED_HEADER_BYTES + name.length);
   return frame;
 }
 
@@ -180,6 +204,8 @@ function decode(body: Buffer): SocketFrame {
       return readBytes(rest);
     case KIND_INPUT:
       return readInput(rest);
+    case KIND_NUMBERED:
+      return readNumbered(rest);
     case KIND_DONE:
       if (rest.length !== 4) break;
       return { kind: "done", id: rest.readUInt32LE(0) };
@@ -212,18 +238,27 @@ function readBytes(body: Buffer): SocketFrame {
 }
 
 function readInput(body: Buffer): SocketFrame {
-  const nameBytes = body.length < INPUT_HEADER_BYTES ? 0 : body.readUInt16LE(8);
-  const start = INPUT_HEADER_BYTES + nameBytes;
+  const { input_id, bytes } = readNamed(body, INPUT_HEADER_BYTES);
+  const [id, attachment] = [body.readUInt32LE(0), body.readUInt32LE(4)];
+  return { kind: "input", input: { id, attachment, input_id, bytes } };
+}
+
+function readNumbered(body: Buffer): SocketFrame {
+  const { input_id, bytes } = readNamed(body, NUMBERED_HEADER_BYTES);
+  const [id, attachment] = [body.readUInt32LE(0), body.readUInt32LE(4)];
+  const number = body.readUInt32LE(8);
+  return {
+    kind: "numbered",
+    input: { id, attachment, number, eof: body[12] === 1, input_id, bytes },
+  };
+}
+
+/** The id of an input, whose length is the last of the header, and the bytes behind it. */
+function readNamed(body: Buffer, headerBytes: number): Pick<InputMessage, "input_id" | "bytes"> {
+  const nameBytes = body.length < headerBytes ? 0 : body.readUInt16LE(headerBytes - 2);
+  const start = headerBytes + nameBytes;
   if (body.length < start)
     throw new Fault("invalid_request", "a frame of input is shorter than it says");
-  const name = body.toString("utf8", INPUT_HEADER_BYTES, start);
-  return {
-    kind: "input",
-    input: {
-      id: body.readUInt32LE(0),
-      attachment: body.readUInt32LE(4),
-      input_id: name === "" ? undefined : name,
-      bytes: Buffer.from(body.subarray(start)),
-    },
-  };
+  const name = body.toString("utf8", headerBytes, start);
+  return { input_id: name === "" ? undefined : name, bytes: Buffer.from(body.subarray(start)) };
 }

@@ -16,6 +16,8 @@ export interface Attachment {
   readonly session: HostSession;
   readonly viewer: string;
   readonly role: Role;
+  /** Its inputs are numbered. */
+  readonly name: string | undefined;
   generation: number | undefined;
 }
 
@@ -116,11 +118,12 @@ function attachHandlers(context: HandlerContext) {
       const session = context.sessions.get(params.session_id);
       const attachment = context.nextNumber();
       const viewer = `${params.viewer}#${attachment}`;
-      const { role, takeover = false } = params;
+      const { role, takeover = false, name } = params;
       if (role === "controller" && !session.isLive) throw ended(session);
-      const generation = session.audience.attach(viewer, role, { takeover });
-      context.attachments.set(attachment, { session, viewer, role, generation });
-      return { attachment, generation: generation ?? null, session: session.view() };
+      const generation = session.audience.attach(viewer, role, { takeover, name });
+      context.attachments.set(attachment, { session, viewer, role, name, generation });
+      const applied = name === undefined ? undefined : session.audience.inputs.enter(name);
+      return { attachment, generation: generation ?? null, applied, session: session.view() };
     },
     "session.detach": (params) => {
       const { session, viewer } = find(params.attachment);

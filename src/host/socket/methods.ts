@@ -20,7 +20,9 @@ export const features = [
   "bound",
   "read",
   "status",
+  "numbered",
 ] as const;
+export type HostFeature = (typeof features)[number];
 
 export interface Hello {
   readonly type: "hello";
@@ -221,9 +223,13 @@ export interface HostMethods {
       readonly viewer: string;
       readonly role: "viewer" | "controller";
       readonly takeover?: boolean | undefined;
+      /** Feature `numbered`. The client's name for the attachment, whose inputs are then numbered. */
+      readonly name?: string | undefined;
     };
     result: {
       readonly attachment: number;
+      /** With a name: the number of the last applied input. Null for a name that is not known. */
+      readonly applied?: number | null | undefined;
       readonly generation: number | null;
       readonly session: Session;
     };

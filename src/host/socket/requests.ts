@@ -82,6 +82,7 @@ export const requests = {
     viewer: SystemText.min(1).max(limits.label_chars),
     role: z.enum(["viewer", "controller"]),
     takeover: z.boolean().optional(),
+    name: z.string().min(1).max(limits.label_chars).optional(),
   }),
   "session.detach": z.object({ attachment }),
   "session.take": z.object({ attachment, takeover: z.boolean().optional() }),

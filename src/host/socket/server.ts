@@ -16,6 +16,8 @@ export interface HostServer extends AsyncDisposable {
   readonly hasUnsent: boolean;
   /** Cuts those: they come back by themselves. */
   cutUnsent(): void;
+  /** Cuts connections with named attachments, which an older program does not know: they come back. False if there is none. */
+  cutNumbered(): boolean;
   /** What another program needs to go on with it; changes nothing. */
   handOver(): HandedServer;
 }
@@ -65,6 +67,11 @@ export async function openHostServer(path: string, deps: HostServerDeps): Promis
     },
     cutUnsent() {
       for (const connection of unsent()) connection.destroy();
+    },
+    cutNumbered() {
+      const numbered = [...connections].filter((connection) => connection.isNumbered);
+      for (const connection of numbered) connection.destroy();
+      return numbered.length > 0;
     },
     handOver: () => ({
       listener: getDescriptor(server),

@@ -63,8 +63,8 @@ async function upgrade(command: readonly string[], deps: UpgradeDeps): Promise<n
       "unsupported",
       "on this platform a host cannot be upgraded while it runs; stop it, and the next command starts the new one",
     );
-  const { version } = await checkProgram(command, deps);
-  await waitUntilSettled(deps);
+  const { version, numbered } = await checkProgram(command, deps);
+  await waitUntilSettled(deps, { numbered });
   const handOver = describeHandOver(deps);
   try {
     writeHandOver(deps.dataPath, handOver);
@@ -84,13 +84,17 @@ async function upgrade(command: readonly string[], deps: UpgradeDeps): Promise<n
   }
 }
 
-async function waitUntilSettled({ clock, server, sessions }: UpgradeDeps): Promise<void> {
+async function waitUntilSettled(
+  { clock, server, sessions }: UpgradeDeps,
+  { numbered }: { readonly numbered: boolean },
+): Promise<void> {
   const since = clock.monotonic();
   for (;;) {
     const waited = clock.monotonic() - since;
     // One request is the upgrade itself.
     const isQuiet = server().inFlight <= 1 && sessions.settle();
-    if (isQuiet && !server().hasUnsent) return;
+    const isCut = !numbered && server().cutNumbered();
+    if (isQuiet && !isCut && !server().hasUnsent) return;
     // They are gone, with what they held, at the next look.
     if (isQuiet && waited >= UNSENT_LIMIT_MS) server().cutUnsent();
     if (waited >= SETTLE_LIMIT_MS)

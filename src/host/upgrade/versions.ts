@@ -12,6 +12,8 @@ export const ProgramVersions = z.object({
   data_format: z.int(),
   record: z.int(),
   index: z.int(),
+  /** Inputs of named attachments are understood. */
+  numbered: z.boolean().default(false),
 });
 export type ProgramVersions = z.infer<typeof ProgramVersions>;
 
@@ -22,6 +24,7 @@ export function ownVersions(version: string): ProgramVersions {
     data_format: DATA_FORMAT,
     record: RECORD_VERSION,
     index: INDEX_VERSION,
+    numbered: true,
   };
 }
 

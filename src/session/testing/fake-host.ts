@@ -2,6 +2,7 @@ import { channels } from "#contract/channels.ts";
 import { Fault } from "#contract/fault.ts";
 import { Session } from "#contract/session.ts";
 import type { SessionState } from "#contract/session-state.ts";
+import { InputCounters } from "#host/input-counters.ts";
 import { Watch } from "#host/socket/watch.ts";
 import { onlyHost } from "#session/local-host.ts";
 import { ResizeTrack } from "#session/resize-track.ts";
@@ -23,6 +24,14 @@ interface FakeSession {
   readonly watches: Set<Watch>;
   readonly sizes: ResizeTrack;
   generation: number;
+  /** The name of the attachment that holds control. */
+  holder: string | undefined;
+  readonly inputs: InputCounters;
+}
+
+interface Numbered {
+  readonly number?: number | undefined;
+  readonly generation: number;
 }
 
 type Params = Readonly<Record<string, unknown>>;
@@ -52,6 +61,7 @@ export class FakeHost implements SessionHost {
     const { session_id } = session;
     this.#sessions.set(session_id, {
       ...{ session, output, events, sizes, watches: new Set<Watch>(), generation: 0 },
+      ...{ holder: undefined, inputs: new InputCounters() },
     });
     const { cols, rows } = session;
     this.note(session_id, { type: "session.opened", cols, rows });
@@ -107,6 +117,8 @@ export class FakeHost implements SessionHost {
     // Each answer gives what the table of methods says of its method.
     return answer((params ?? {}) as Params) as never;
   };
+
+  knows: SessionHost["knows"] = async () => true;
 
   health: SessionHost["health"] = async () => undefined;
 
@@ -167,11 +179,22 @@ export class FakeHost implements SessionHost {
 
   #createAttachment(found: FakeSession, request: AttachRequest): HostAttachment {
     const connection = this.#connection;
-    const { session_id, viewer } = request;
+    const { session_id, viewer, name } = request;
     const check = (generation?: number) => {
       if (connection !== this.#connection) throw new Fault("host_unavailable", "the host has gone");
       if (generation !== undefined && generation !== found.session.controller?.generation)
         throw notController();
+    };
+    const enter = (input: Numbered, apply: () => void) => {
+      const { number } = input;
+      const numbered =
+        name === undefined || number === undefined ? undefined : { attachment: name, number };
+      check();
+      if (numbered !== undefined && found.inputs.isApplied(numbered)) return;
+      check(input.generation);
+      if (numbered !== undefined) found.inputs.check(numbered);
+      apply();
+      if (numbered !== undefined) found.inputs.applied(numbered);
     };
     const isHeld = () => found.session.controller?.holder === viewer;
     const release = async () => {
@@ -181,11 +204,9 @@ export class FakeHost implements SessionHost {
     return {
       session: newest(found),
       generation: request.role === "controller" ? found.generation : undefined,
-      type: async ({ bytes, generation }) => {
-        check(generation);
-        this.print(session_id, bytes);
-      },
-      eof: async ({ generation }) => check(generation),
+      applied: name === undefined ? undefined : found.inputs.enter(name),
+      type: async ({ bytes, ...input }) => enter(input, () => this.print(session_id, bytes)),
+      eof: async (input) => enter(input, () => undefined),
       resize: async ({ cols, rows, generation }) => {
         check(generation);
         this.#change(found, { cols, rows });
@@ -193,7 +214,7 @@ export class FakeHost implements SessionHost {
       },
       take: async ({ takeover }) => {
         check();
-        this.#take(found, { viewer, takeover });
+        this.#take(found, { viewer, takeover, name });
         return found.generation;
       },
       renew: async () => {
@@ -205,9 +226,11 @@ export class FakeHost implements SessionHost {
     };
   }
 
-  #take(found: FakeSession, by: Pick<AttachRequest, "viewer" | "takeover">): void {
-    if (found.session.controller !== null && !by.takeover) throw notController();
+  #take(found: FakeSession, by: Omit<AttachRequest, "session_id" | "role">): void {
+    const isOwn = by.name !== undefined && by.name === found.holder;
+    if (found.session.controller !== null && !by.takeover && !isOwn) throw notController();
     found.generation += 1;
+    found.holder = by.name;
     this.#change(found, { controller: { holder: by.viewer, generation: found.generation } });
   }
 

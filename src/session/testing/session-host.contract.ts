@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { endOf, type LogChunk } from "#log/log-source.ts";
-import type { AttachRequest, SessionHandle, SessionHosts } from "#session/session-host.ts";
+import type {
+  AttachRequest,
+  HostAttachment,
+  SessionHandle,
+  SessionHosts,
+} from "#session/session-host.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 
 /** A host with one session, which prints what is typed into it, and the means to disturb both. */
@@ -119,6 +124,45 @@ const promises: Readonly<Record<string, (setting: ContractSetting) => Promise<vo
     expect([await ann.renew(), await bob.renew()]).toEqual([false, true]);
     await bob.detach();
     expect(await ann.take({ takeover: false })).toBeGreaterThan(bob.generation ?? 0);
+  },
+
+  "inputs of a named attachment are applied once and in order, over any connection": async (
+    setting,
+  ) => {
+    using handle = await openHandle(setting);
+    const host = setting.hosts.of(setting.sessionId);
+    expect(await host.knows("numbered")).toBe(true);
+    const named = { ...attachment(setting.sessionId, "ann"), name: "n1" };
+    const first = await host.attach(named);
+    expect(first.applied).toBeNull();
+    const type = async (at: HostAttachment, number: number, text: string) =>
+      await at.type({ bytes: Buffer.from(text), number, generation: at.generation ?? -1 });
+    await Promise.all([type(first, 1, "a"), type(first, 2, "b"), type(first, 1, "a")]);
+    await expect(type(first, 4, "d")).rejects.toMatchObject({
+      ...{ code: "input_out_of_order", details: { number: 4, expected: 3 } },
+    });
+    setting.cut();
+    await waitFor("the cut is noticed", () => host.state !== "open");
+    const second = await host.attach(named);
+    expect(second.applied).toBe(2);
+    for (const [number, text] of [...["b", "c"].entries()]) await type(second, number + 2, text);
+    const other = await host.attach({ ...named, viewer: "bob", name: "n2", takeover: true });
+    expect(other.applied).toBeNull();
+    await type(second, 3, "c");
+    await expect(type(second, 4, "d")).rejects.toMatchObject({ code: "not_controller" });
+    await type(other, 1, "x");
+    await handle.until(({ tail }) => tail >= 4);
+    expect(await readText(handle, 0)).toBe("abcx");
+  },
+
+  "a named attachment takes control back from its earlier connection alone": async (setting) => {
+    const host = setting.hosts.of(setting.sessionId);
+    const named = { ...attachment(setting.sessionId, "ann"), name: "n1" };
+    const first = await host.attach(named);
+    const second = await host.attach(named);
+    expect(second.generation ?? 0).toBeGreaterThan(first.generation ?? 0);
+    const bob = host.attach({ ...named, viewer: "bob", name: "n2" });
+    await expect(bob).rejects.toMatchObject({ code: "not_controller" });
   },
 
   "a listener hears of changes after each connection": async (setting) => {
