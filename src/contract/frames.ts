@@ -43,6 +43,8 @@ export const ServerFrame = z.discriminatedUnion("type", [
     cols: z.int().nullable(),
     rows: z.int().nullable(),
     state: SessionState,
+    /** With `reins.bin.v3`: the last applied input of this attachment. Null when the session does not know the attachment. */
+    applied: z.int().min(0).nullable().optional(),
   }),
   frame("screen", { state: z.string(), offset: Offset }),
   frame("stdout", output),
@@ -54,6 +56,8 @@ export const ServerFrame = z.discriminatedUnion("type", [
   frame("error", {
     id: z.string().optional(),
     sequence: Sequence.optional(),
+    /** With `input_out_of_order`: the number that would be applied. */
+    expected: Sequence.optional(),
     code: z.string(),
     message: z.string(),
   }),

@@ -36,8 +36,8 @@ test("who watches changes nothing until he takes control, and nothing after he g
   const attachment = await opened.attach("ann", { role: "viewer", takeover: false });
   const refused = expect.objectContaining({ code: "not_controller" });
   const attempts = () => [
-    attachment.type(Buffer.from("x"), undefined),
-    attachment.eof(undefined),
+    attachment.type(Buffer.from("x")),
+    attachment.eof(),
     attachment.resize(90, 20),
     attachment.signal("SIGCONT"),
   ];
@@ -57,7 +57,7 @@ test("who lost control to another learns it once, and what he still sends is ref
   const first = await opened.attach("ann", holding);
   await expect(opened.attach("bob", holding)).rejects.toMatchObject({ code: "not_controller" });
   const second = await opened.attach("bob", { role: "controller", takeover: true });
-  await expect(first.type(Buffer.from("late"), undefined)).rejects.toMatchObject({
+  await expect(first.type(Buffer.from("late"))).rejects.toMatchObject({
     code: "not_controller",
   });
   const session = await opened.look();
@@ -72,8 +72,8 @@ test("who lost control to another learns it once, and what he still sends is ref
 test("what was done is written down as counts when he leaves, and control is free again", async () => {
   await using opened = await open();
   const attachment = await opened.attach("ann", holding);
-  await attachment.type(Buffer.from("hidden"), "1");
-  await attachment.type(Buffer.from("words"), "2");
+  await attachment.type(Buffer.from("hidden"), { inputId: "1" });
+  await attachment.type(Buffer.from("words"), { inputId: "2" });
   await attachment.resize(90, 20);
   await attachment.resize(91, 21);
   await attachment[Symbol.asyncDispose]();
@@ -109,7 +109,7 @@ test("a lease that ran out is taken again, unless another client has control", a
   const renewed = control.renew();
   await Promise.resolve();
   // A key typed meanwhile waits for it.
-  await Promise.all([renewed, control.type(Buffer.from("x"), undefined)]);
+  await Promise.all([renewed, control.type(Buffer.from("x"))]);
   expect([asked, control.generation]).toEqual([["take", "type 2"], 2]);
   isFree = false;
   await expect(control.renew()).rejects.toMatchObject({ code: "not_controller" });

@@ -10,6 +10,15 @@ export type Role = "viewer" | "controller";
 interface ControlRequest {
   readonly role: Role;
   readonly takeover: boolean;
+  /** The client's name for its attachment, for a host that numbers the inputs of one. */
+  readonly name?: string | undefined;
+}
+
+/** An input as a client sends it: once for its id, and in the order of its number. */
+export interface InputMark {
+  readonly inputId?: string | undefined;
+  /** At an attachment with a name. */
+  readonly number?: number | undefined;
 }
 
 interface ControlDeps {
@@ -24,12 +33,12 @@ interface ControlDeps {
 export async function openControl(
   deps: ControlDeps,
   session: Session,
-  { role, takeover }: ControlRequest,
+  { role, takeover, name }: ControlRequest,
 ): Promise<AttachedControl> {
   const { session_id } = session;
   if (role === "controller") checkControllable(session);
   const viewer = deps.viewer ?? nameOf(deps.caller);
-  const request = { session_id, viewer, role, takeover };
+  const request = { session_id, viewer, role, takeover, name };
   const attachment = await deps.host.attach(request);
   const holder = session.controller?.holder;
   const opened = new AttachedControl(deps, session, attachment);
@@ -39,19 +48,24 @@ export async function openControl(
   return opened;
 }
 
-/** The same, but a client that cannot have control watches. */
+/**
+ * The same, but a client that cannot have control watches. An attachment with a name is refused when another client has control:
+ * it comes back as a viewer, and is not left to find out that it is one.
+ */
 export async function openControlOrWatch(
   deps: ControlDeps,
   session: Session,
   request: ControlRequest,
 ): Promise<AttachedControl> {
-  const viewer = { role: "viewer", takeover: false } as const;
+  const viewer = { ...request, role: "viewer", takeover: false } as const;
+  const watched = ["already_exited", "unsupported"];
+  if (request.name === undefined) watched.push("not_controller");
   if (request.role === "viewer") return await openControl(deps, session, viewer);
   try {
     return await openControl(deps, session, request);
   } catch (error) {
     const { code } = asFault(error);
-    if (!["not_controller", "already_exited", "unsupported"].includes(code)) throw error;
+    if (!watched.includes(code)) throw error;
     return await openControl(deps, session, viewer);
   }
 }
@@ -92,17 +106,22 @@ export class AttachedControl implements AsyncDisposable {
     return this.#generation === undefined ? "viewer" : "controller";
   }
 
-  async type(bytes: Uint8Array, inputId: string | undefined): Promise<void> {
+  /** See `HostAttachment`. */
+  get applied(): number | null | undefined {
+    return this.#attachment.applied;
+  }
+
+  async type(bytes: Uint8Array, mark: InputMark = {}): Promise<void> {
     if (this.#taking !== undefined) await this.#taking;
     const generation = this.#hold();
-    await this.#attachment.type({ bytes, inputId, generation });
+    await this.#attachment.type({ bytes, ...mark, generation });
     this.#wrote = { inputs: this.#wrote.inputs + 1, bytes: this.#wrote.bytes + bytes.byteLength };
   }
 
-  async eof(inputId: string | undefined): Promise<void> {
+  async eof(mark: InputMark = {}): Promise<void> {
     if (this.#taking !== undefined) await this.#taking;
     const generation = this.#hold();
-    await this.#attachment.eof({ inputId, generation });
+    await this.#attachment.eof({ ...mark, generation });
   }
 
   async resize(cols: number, rows: number): Promise<void> {

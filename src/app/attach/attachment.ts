@@ -1,10 +1,11 @@
 import type { Who } from "#app/caller.ts";
 import type { Clock } from "#base/clock.ts";
-import { Fault } from "#contract/fault.ts";
+import { asFault, Fault } from "#contract/fault.ts";
 import type { ClientFrame, ServerFrame } from "#contract/frames.ts";
 import type { Session } from "#contract/session.ts";
 import { closeCodes } from "#contract/terminal/close-codes.ts";
-import type { NumberedInput } from "#contract/terminal/input-frame.ts";
+import type { AttachmentInput, NumberedInput } from "#contract/terminal/input-frame.ts";
+import { defined } from "#contract/values/defined.ts";
 import type { Screens } from "#screen/screens.ts";
 import type { SessionHandle } from "#session/session-host.ts";
 import type { AttachedControl } from "./attached-control.ts";
@@ -92,6 +93,11 @@ export class Attachment implements Disposable {
     }
   }
 
+  /** The session numbers the inputs of this attachment; known when `connected` has been sent. */
+  get isNumbered(): boolean {
+    return this.#control?.applied !== undefined;
+  }
+
   /** A request that is answered by `ack`, `pong` or `error`. */
   async receive(frame: ClientFrame): Promise<void> {
     const id = frame.id === undefined ? {} : { id: frame.id };
@@ -113,7 +119,7 @@ export class Attachment implements Disposable {
         return;
       }
       try {
-        await this.write(bytes, id === "" ? undefined : id);
+        await this.write(bytes, idOf(id));
       } catch (error) {
         this.#sequence.refused(sequence);
         throw error;
@@ -122,9 +128,26 @@ export class Attachment implements Disposable {
     });
   }
 
+  /** An input that the session numbers, which is answered by `ack` or `error`. */
+  async typeNumbered({ id, sequence, bytes, eof }: AttachmentInput): Promise<void> {
+    await this.#answer({ id, sequence }, async () => {
+      const control = this.#control ?? (await this.#getControl());
+      const mark = { inputId: idOf(id), number: sequence };
+      try {
+        await (eof ? control.eof(mark) : control.type(bytes, mark));
+      } catch (error) {
+        if (asFault(error).code !== "host_unavailable") throw error;
+        // It may have been applied. The client sends it again on the next connection, under its number.
+        this.#onHostGone();
+        return;
+      }
+      this.#peer.say({ type: "ack", id, sequence });
+    });
+  }
+
   /** An input without an answer; throws what is refused. */
   async write(bytes: Uint8Array, id: string | undefined): Promise<void> {
-    await (this.#control ?? (await this.#getControl())).type(bytes, id);
+    await (this.#control ?? (await this.#getControl())).type(bytes, { inputId: id });
   }
 
   /** Does what a frame asks for; throws what is refused. */
@@ -133,9 +156,11 @@ export class Attachment implements Disposable {
     const control = this.#control ?? (await this.#getControl());
     switch (frame.type) {
       case "stdin":
-        return await control.type(Buffer.from(frame.data, frame.encoding ?? "utf8"), frame.id);
+        return await control.type(Buffer.from(frame.data, frame.encoding ?? "utf8"), {
+          inputId: frame.id,
+        });
       case "eof":
-        return await control.eof(frame.id);
+        return await control.eof({ inputId: frame.id });
       case "resize":
         return await control.resize(frame.cols, frame.rows);
       case "signal":
@@ -157,7 +182,13 @@ export class Attachment implements Disposable {
     const { code, message } = this.#peer.describe(error);
     const { id, ...rest } = about;
     const named = id === undefined ? rest : { id, ...rest };
-    this.#peer.say({ type: "error", ...named, code, message });
+    this.#peer.say({
+      type: "error",
+      ...named,
+      ...defined({ expected: expectedOf(error) }),
+      code,
+      message,
+    });
   }
 
   /** Detaches; the session goes on. */
@@ -202,6 +233,7 @@ export class Attachment implements Disposable {
       tail: handle.tail,
       ...size,
       state,
+      ...defined({ applied: this.#control?.applied }),
     });
   }
 
@@ -302,9 +334,24 @@ export class Attachment implements Disposable {
   #fail(error: unknown): void {
     const { code, message } = this.#peer.describe(error);
     this.#peer.say({ type: "error", code, message });
-    const isGone = code === "host_unavailable" || code === "shutting_down";
-    this.#peer.close(isGone ? closeCodes.restarting : closeCodes.too_slow, code);
+    this.#peer.close(closeCodes[endings[code] ?? "too_slow"], code);
   }
+}
+
+/** How a client is closed that was refused at the beginning, unless it is `too_slow`. */
+const endings: Readonly<Record<string, keyof typeof closeCodes>> = {
+  host_unavailable: "restarting",
+  shutting_down: "restarting",
+  not_controller: "taken_over",
+};
+
+function idOf(id: string): string | undefined {
+  return id === "" ? undefined : id;
+}
+
+function expectedOf(error: unknown): number | undefined {
+  const { code, details } = asFault(error);
+  return code === "input_out_of_order" ? Number(details?.expected) : undefined;
 }
 
 const UNKNOWN_EXIT = { exit_code: null, signal: null, reason: "host_lost" } as const;

@@ -1,7 +1,7 @@
 import { Emitter } from "#base/emitter.ts";
 import { asFault } from "#contract/fault.ts";
 import type { ClientFrame, ServerFrame } from "#contract/frames.ts";
-import { BINARY_V2, decodeInput } from "#contract/terminal/input-frame.ts";
+import { BINARY_V2, decodeAttachmentInput, decodeInput } from "#contract/terminal/input-frame.ts";
 import type { Attachment, AttachmentPeer } from "./attachment.ts";
 import { binaryEncoding } from "./output-frames.ts";
 import type { OutputOutbox } from "./output-pump.ts";
@@ -20,8 +20,8 @@ interface SocketEvent {
 type Listener = (event: SocketEvent) => void;
 
 /**
- * A WebSocket whose server is an attachment of this process, as far as the typed client uses one. It speaks `reins.bin.v2`,
- * and nothing is copied on the way.
+ * A WebSocket whose server is an attachment of this process, as far as the typed client uses one. It speaks `reins.bin.v2`, or
+ * `reins.bin.v3` where the session numbers inputs, and nothing is copied on the way.
  */
 export class InProcessSocket implements AttachmentPeer {
   binaryType: "blob" | "arraybuffer" = "arraybuffer";
@@ -61,7 +61,13 @@ export class InProcessSocket implements AttachmentPeer {
       void this.#attachment?.receive(JSON.parse(data) as ClientFrame);
       return;
     }
-    const input = decodeInput(new Uint8Array(data));
+    const frame = new Uint8Array(data);
+    if (this.#attachment?.isNumbered === true) {
+      const input = decodeAttachmentInput(frame);
+      if (input !== undefined) void this.#attachment.typeNumbered(input);
+      return;
+    }
+    const input = decodeInput(frame);
     if (input !== undefined) void this.#attachment?.type(input);
   }
 

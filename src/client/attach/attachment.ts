@@ -5,7 +5,7 @@ import { createId } from "#client/transport/random-id.ts";
 import type { Transport } from "#client/transport.ts";
 import { asFault, Fault, fromFaultBody } from "#contract/fault.ts";
 import type { Session } from "#contract/session.ts";
-import { BINARY_V1, BINARY_V2 } from "#contract/terminal/input-frame.ts";
+import { BINARY_V1, BINARY_V2, BINARY_V3, nameAttachment } from "#contract/terminal/input-frame.ts";
 import { defined } from "#contract/values/defined.ts";
 import { Claim } from "./claim.ts";
 import { Cursor } from "./cursor.ts";
@@ -20,12 +20,10 @@ import {
 } from "./endings.ts";
 import type { AttachEvent, FrameOf } from "./frames.ts";
 import { createEncoder, decodeMessage, type Received } from "./frames.ts";
-import { Outgoing, queueFull, type Request } from "./outgoing.ts";
+import { Outgoing, type Request } from "./outgoing.ts";
 
 /** That nobody has read. Beyond it the connection is given up, until half of it is read. */
 const QUEUE_BYTES = 8 * 1024 * 1024;
-/** Of one frame of what is typed. */
-const PIECE_BYTES = 48 * 1024;
 const RETRY_AFTER_LONGEST_MS = 30_000;
 
 export interface AttachOptions {
@@ -86,6 +84,8 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
   readonly #cursor = new Cursor();
   readonly #outgoing = new Outgoing();
   readonly #claim: Claim;
+  /** The session counts its inputs by this name, over all connections. */
+  readonly #name = createId();
   readonly #backoff: Backoff;
   readonly #abort = () => this.#finish(detached());
   #connection: Connection | undefined;
@@ -124,21 +124,16 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
     return this.#events[Symbol.asyncIterator]();
   }
 
-  /** Settles when the session has taken it, once for each id, through cuts, among the last `limits.input_ids_remembered`. */
-  write(
-    data: string | Uint8Array,
-    { id = createId() }: { readonly id?: string } = {},
-  ): Promise<void> {
+  /**
+   * Settles when the session has taken it, once, through cuts. With an `id` also once over several attachments, among the last
+   * `limits.input_ids_remembered` ids of the session.
+   */
+  write(data: string | Uint8Array, { id }: { readonly id?: string } = {}): Promise<void> {
+    const why = this.#over ?? this.#leaving;
+    if (why !== undefined) return handled(Promise.reject(why));
     // A copy: it may be sent again after a cut, whatever has become of the caller's buffer.
     const bytes = typeof data === "string" ? new TextEncoder().encode(data) : new Uint8Array(data);
-    const frames = Math.ceil(bytes.length / PIECE_BYTES);
-    if (this.#over === undefined && !this.#outgoing.hasRoom({ frames, bytes: bytes.length }))
-      return handled(Promise.reject(queueFull()));
-    const pieces = Array.from({ length: frames }, (_, at) => {
-      const piece = bytes.subarray(at * PIECE_BYTES, (at + 1) * PIECE_BYTES);
-      return this.#ask({ type: "stdin", id: at === 0 ? id : `${id}.${at}`, bytes: piece }, id);
-    });
-    return handled(Promise.all(pieces).then(() => undefined));
+    return this.#outgoing.write(bytes, { id: id ?? createId(), isOwnId: id !== undefined });
   }
 
   /** The end of input: closes a pipe, types the terminal's end-of-file character. */
@@ -213,7 +208,7 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
       this.#drained = undefined;
       return;
     }
-    if (!wasConnected) await this.#askWhy();
+    if (!wasConnected && (await this.#askWhy()) === "taken_over") return;
     const wait = Math.max(this.#backoff.next(), this.#retryAfterMs);
     this.#retryAfterMs = 0;
     await transport.pause(wait, this.#ending.signal);
@@ -227,7 +222,8 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
       ...this.#claim.attempt(),
       paint: paint && !this.#cursor.isPainted ? true : undefined,
     };
-    const protocols = binary ? [BINARY_V2, BINARY_V1] : [];
+    const named = nameAttachment(this.#name);
+    const protocols = binary ? [BINARY_V3, named, BINARY_V2, BINARY_V1] : [];
     const socket = this.#deps.transport.socket("session.attach", query, protocols);
     this.#connection = new Connection(socket, {
       onMessage: (message) => this.#receive(decodeMessage(message)),
@@ -257,13 +253,13 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
   }
 
   /** Throws what cannot get better. */
-  async #askWhy(): Promise<void> {
+  async #askWhy(): Promise<"taken_over" | undefined> {
     const { signal } = this.#ending;
     let session: Session;
     try {
       session = await this.#deps.getSession(this.#sessionId, signal);
     } catch (error) {
-      if (mayGetBetter(asFault(error))) return;
+      if (mayGetBetter(asFault(error))) return undefined;
       throw error;
     }
     const since = this.#cursor.next ?? this.#options.since;
@@ -275,8 +271,9 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
     const verdict = this.#claim.judge(session);
     const holder = session.controller?.holder ?? "somebody else";
     const sentence = `${holder} controls this session; takeover takes it`;
-    if (verdict === "taken_over") this.#lose(notController(sentence));
     if (verdict === "refused") throw notController(sentence);
+    if (verdict === "taken_over") this.#lose(notController(sentence));
+    return verdict;
   }
 
   /** False for what is no frame. */
@@ -295,7 +292,7 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
         this.#push(frame, frame.state.length);
         break;
       case "ack":
-        this.#outgoing.answer(frame.id);
+        this.#outgoing.answer(frame);
         this.#leaveWhenAnswered();
         break;
       case "error":
@@ -342,25 +339,27 @@ export class Attachment implements AsyncIterable<AttachEvent>, AsyncDisposable {
     this.#push(this.#wasConnected ? { ...frame, type: "restored" } : frame);
     const connection = this.#connection;
     const encode = createEncoder(connection?.protocol ?? "");
-    this.#outgoing.open((request) => connection?.send(encode(request)));
+    this.#outgoing.open((request, mark) => connection?.send(encode(request, mark)), frame.applied);
     const isForgotten = this.#wasConnected && !this.#outgoing.has("resize");
     this.#wasConnected = true;
     if (this.#size !== undefined && isForgotten && frame.role === "controller")
       void this.#ask({ type: "resize", id: createId(), ...this.#size });
   }
 
-  #refused({ id, code, message }: FrameOf<"error">): void {
+  #refused({ id: named, sequence, expected, code, message }: FrameOf<"error">): void {
     const fault = fromFaultBody({ code, message });
-    if (id !== undefined) this.#outgoing.answer(id, fault);
+    const id = this.#outgoing.answer({ id: named, sequence, expected, fault }) ?? named;
     this.#leaveWhenAnswered();
+    // The server closes with 4001 next.
+    if (!this.#isConnected && code === "not_controller" && this.#claim.hadControl) return;
     if (!this.#isConnected && !mayGetBetter(fault)) this.#fail(fault);
     else this.#push({ type: "error", id, fault });
   }
 
-  #ask(request: Request, write?: string): Promise<void> {
+  #ask(request: Request): Promise<void> {
     const why = this.#over ?? this.#leaving;
     if (why !== undefined) return handled(Promise.reject(why));
-    return this.#outgoing.add(request, write);
+    return this.#outgoing.add(request);
   }
 
   #push(event: AttachEvent, bytes = event.type === "output" ? event.bytes.length : 0): void {

@@ -3,7 +3,7 @@ import type { Session } from "#contract/session.ts";
 type Role = "viewer" | "controller";
 
 /** Answers in a row that somebody holds control, after which it is not our own last connection that does. */
-const HELD_ANSWERS = 6;
+const HELD_ANSWERS = 4;
 
 /**
  * What an attachment wants of control. A connection that was cut may hold it for another moment, in our own name: that
@@ -22,6 +22,11 @@ export class Claim {
   constructor({ role, takeover }: { readonly role: Role; readonly takeover: boolean }) {
     this.#role = role;
     this.#takeover = takeover;
+  }
+
+  /** Control was lost if somebody else has it. */
+  get hadControl(): boolean {
+    return this.#hadControl;
   }
 
   /** Of the control that we hold, once it is known. */

@@ -2,9 +2,9 @@ import { findBase64, toBase64 } from "#client/transport/base64.ts";
 import { channelName, type OutputChannel } from "#contract/channels.ts";
 import type { Fault } from "#contract/fault.ts";
 import type { ServerFrame } from "#contract/frames.ts";
-import { BINARY_V2, encodeInput } from "#contract/terminal/input-frame.ts";
+import { BINARY_V2, encodeAttachmentInput, encodeInput } from "#contract/terminal/input-frame.ts";
 import { parseObject } from "#contract/values/parse-object.ts";
-import type { Request } from "./outgoing.ts";
+import type { Mark, Request } from "./outgoing.ts";
 
 const HEADER_BYTES = 9;
 
@@ -65,12 +65,16 @@ function decodeBinary(frame: Uint8Array): OutputEvent | undefined {
   };
 }
 
-/** Encodes the requests of one connection. With `reins.bin.v2` inputs are binary and numbered from 1. */
+/**
+ * Encodes the requests of one connection. An input with a number is binary, as in `reins.bin.v3`. With `reins.bin.v2` inputs
+ * are binary and numbered from 1 on each connection.
+ */
 export function createEncoder(
   protocol: string,
-): (request: Request) => string | Uint8Array<ArrayBuffer> {
+): (request: Request, mark: Mark) => string | Uint8Array<ArrayBuffer> {
   let sequence = 0;
-  return (request) => {
+  return (request, mark) => {
+    if (mark.sequence !== undefined) return encodeNumbered(request, mark.sequence, mark);
     if (request.type !== "stdin") return JSON.stringify(request);
     const { id, bytes } = request;
     const next = sequence + 1;
@@ -80,4 +84,16 @@ export function createEncoder(
     sequence = next;
     return frame;
   };
+}
+
+/** The id is sent only where the session may know the input by it. */
+function encodeNumbered(
+  request: Request,
+  sequence: number,
+  { isNamed }: Mark,
+): Uint8Array<ArrayBuffer> {
+  const isOwn = request.type === "stdin" && request.isOwnId === true;
+  const id = isNamed || isOwn ? request.id : "";
+  const bytes = request.type === "stdin" ? request.bytes : new Uint8Array();
+  return encodeAttachmentInput({ sequence, id, bytes, eof: request.type === "eof" });
 }

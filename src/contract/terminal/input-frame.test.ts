@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
-import { decodeInput, encodeInput, ID_LONGEST_BYTES } from "./input-frame.ts";
+import {
+  decodeAttachmentInput,
+  decodeInput,
+  encodeAttachmentInput,
+  encodeInput,
+  findAttachmentName,
+  ID_LONGEST_BYTES,
+  nameAttachment,
+} from "./input-frame.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
@@ -32,4 +40,29 @@ test("another kind, a frame that is cut off and an id that is not UTF-8 are not 
   expect(decodeInput(new Uint8Array([2, 0, 0, 0, 1, 0, 65]))).toBeUndefined();
   expect(decodeInput(new Uint8Array([1, 0, 0, 0, 1, 3, 65, 65]))).toBeUndefined();
   expect(decodeInput(new Uint8Array([1, 0, 0, 0, 1, 1, 0xff, 65]))).toBeUndefined();
+});
+
+test("an input of an attachment is its kind, its sequence, its id with its length in two bytes, and the bytes", () => {
+  const input = { sequence: 0x01020304, id: "é", bytes: bytesOf("ls"), eof: false };
+  const frame = encodeAttachmentInput(input);
+  expect([...frame]).toEqual([1, 1, 2, 3, 4, 0, 2, 0xc3, 0xa9, 0x6c, 0x73]);
+  expect(decodeAttachmentInput(new Uint8Array([9, ...frame]).subarray(1))).toEqual(input);
+  const end = { sequence: 1, id: "", bytes: new Uint8Array(), eof: true };
+  expect([...encodeAttachmentInput(end)]).toEqual([2, 0, 0, 0, 1, 0, 0]);
+  expect(decodeAttachmentInput(encodeAttachmentInput(end))).toEqual(end);
+  for (const wrong of [
+    [],
+    [1, 0, 0, 0, 1],
+    [3, 0, 0, 0, 1, 0, 0],
+    [1, 0, 0, 0, 0, 0, 0],
+    [1, 0, 0, 0, 1, 0, 1],
+  ])
+    expect(decodeAttachmentInput(Uint8Array.from(wrong))).toBeUndefined();
+});
+
+test("the name of an attachment is a sub-protocol; another word is not a name", () => {
+  expect(nameAttachment("a-1")).toBe("reins.attachment.a-1");
+  expect(findAttachmentName(["reins.bin.v3", "reins.attachment.a-1"])).toBe("a-1");
+  for (const offered of [[], ["reins.attachment."], ["reins.attachment.a b"], ["x"]])
+    expect(findAttachmentName(offered)).toBeUndefined();
 });

@@ -7,6 +7,7 @@ import { type AttachOptions, openAttachment } from "#client/attach/attachment.ts
 import type { Client } from "#client/client.ts";
 import { pause } from "#client/transport/backoff.ts";
 import { Fault } from "#contract/fault.ts";
+import { findAttachmentName } from "#contract/terminal/input-frame.ts";
 import type { Screens } from "#screen/screens.ts";
 import type { SessionHandle, SessionHosts } from "#session/session-host.ts";
 
@@ -35,11 +36,12 @@ export function createOwnAttach(deps: OwnAttachDeps): Client["attach"] {
       return await host.open(sessionId);
     };
     const { reads } = options;
-    const socket = (_name: string, query: Query) =>
+    const socket = (_name: string, query: Query, protocols: readonly string[]) =>
       new InProcessSocket(async (peer) => {
         const handle = await open();
         wasConnected = true;
-        return await openOwn(deps, handle, { ...query, reads, peer });
+        const name = findAttachmentName(protocols);
+        return await openOwn(deps, handle, { ...query, reads, name, peer });
       });
     const getSession = async () => {
       using handle = await open();
@@ -51,11 +53,17 @@ export function createOwnAttach(deps: OwnAttachDeps): Client["attach"] {
   };
 }
 
+interface Own extends Query {
+  /** The client's name for its attachment. */
+  readonly name: string | undefined;
+  readonly peer: AttachmentPeer;
+}
+
 /** The attachment owns the handle. */
-async function openOwn(
+export async function openOwn(
   { hosts, caller, viewer, screens }: OwnAttachDeps,
   handle: SessionHandle,
-  { peer, ...query }: Query & { readonly peer: AttachmentPeer },
+  { peer, name, ...query }: Own,
 ): Promise<Attachment> {
   using stack = new DisposableStack();
   stack.use(handle);
@@ -65,11 +73,13 @@ async function openOwn(
   if (since < 0 || since > handle.tail) handle.output.read(since, { limit: 1 });
   const paint = query.paint === true ? await screens() : undefined;
   const { session_id } = handle.session;
-  const deps = { host: hosts.of(session_id), caller, audit: { record: () => undefined }, viewer };
-  const open = async () =>
-    reads === undefined
-      ? await openControlOrWatch(deps, handle.session, { role, takeover })
-      : undefined;
+  const host = hosts.of(session_id);
+  const deps = { host, caller, audit: { record: () => undefined }, viewer };
+  const open = async () => {
+    if (reads !== undefined) return undefined;
+    const numbered = (await host.knows("numbered")) ? { name } : {};
+    return await openControlOrWatch(deps, handle.session, { role, takeover, ...numbered });
+  };
   const options = { caller, handle, since, paint, clock: systemClock, until: reads, open };
   stack.move();
   return new Attachment(options, peer);

@@ -13,10 +13,10 @@ export function createSocketRoutes(deps: SocketDeps): SocketRoute[] {
   return [
     {
       ...routeOf("session.attach"),
-      plan: (caller, { path, query }) => {
+      plan: (caller, { path, query, offered }) => {
         checkPathIds(path);
         const input = mergeInput({ path, query, body: {} }, AttachQuery);
-        return planAttach(deps, caller, parseRequest(AttachQuery, input));
+        return planAttach(deps, caller, { ...parseRequest(AttachQuery, input), offered });
       },
     },
     {

@@ -18,7 +18,12 @@ export interface SocketRoute {
   readonly role: OperationSpec["role"];
   plan(
     caller: Who,
-    request: { readonly path: Readonly<Record<string, string>>; readonly query: URLSearchParams },
+    request: {
+      readonly path: Readonly<Record<string, string>>;
+      readonly query: URLSearchParams;
+      /** The sub-protocols that the client offers. */
+      readonly offered: readonly string[];
+    },
   ): Promise<SocketPlan>;
 }
 
@@ -109,7 +114,9 @@ export class Upgrades {
     const path = Object.fromEntries(
       Object.entries(groups).map(([name, value]) => [name, value ?? ""]),
     );
-    const plan = await route.plan(caller, { path, query: visit.url.searchParams });
+    const plan = await route.plan(caller, {
+      ...{ path, query: visit.url.searchParams, offered: offeredBy(visit) },
+    });
     if (!this.#isStopping) return { caller, plan };
     // The others were told while this one was planned.
     plan[Symbol.dispose]();
@@ -142,6 +149,10 @@ export class Upgrades {
       address: request.socket.remoteAddress ?? "unknown",
     };
   }
+}
+
+function offeredBy({ header }: Visit): string[] {
+  return (header("sec-websocket-protocol") ?? "").split(",").map((name) => name.trim());
 }
 
 function headerOf({ headers }: IncomingMessage): Visit["header"] {

@@ -45,7 +45,10 @@ test("a client that leaves while its screen is painted is followed by nobody", a
   } as unknown as Gateway;
   const outbox = { clock: new ManualClock(), counts, onError };
   const query = AttachQuery.parse({ session_id: WRITTEN_SESSION, paint: true });
-  const plan = await planAttach({ gateway, outbox, onError }, createTestCaller(), query);
+  const plan = await planAttach({ gateway, outbox, onError }, createTestCaller(), {
+    ...query,
+    offered: [],
+  });
   using pair = await openPair();
   plan.open({ socket: pair.near, protocol: "", visit: { isValid: () => true } });
   await asked.promise;

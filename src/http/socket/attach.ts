@@ -11,7 +11,14 @@ import type { AttachQuery } from "#contract/operations/reading.ts";
 import { parseRequest } from "#contract/parse.ts";
 import type { Session } from "#contract/session.ts";
 import { closeCodes } from "#contract/terminal/close-codes.ts";
-import { BINARY_V1, BINARY_V2, decodeInput } from "#contract/terminal/input-frame.ts";
+import {
+  BINARY_V1,
+  BINARY_V2,
+  BINARY_V3,
+  decodeAttachmentInput,
+  decodeInput,
+  findAttachmentName,
+} from "#contract/terminal/input-frame.ts";
 import { isAtLeast } from "#contract/token.ts";
 import { sayFault } from "#http/fault-response.ts";
 import type { SessionHandle } from "#session/session-host.ts";
@@ -22,24 +29,41 @@ import type { Handshaken, OpenSocket, SocketDeps, SocketPlan } from "./socket-pl
 const V1_HEADER_BYTES = 9;
 const V1_STDIN_CHANNEL = 0;
 
+export interface Offered {
+  /** The sub-protocols that the client offers. */
+  readonly offered: readonly string[];
+}
+
 /** Everything that can be refused is refused here, before the upgrade, when no other client has lost anything. */
 export async function planAttach(
   deps: SocketDeps,
   caller: Who,
-  query: AttachQuery,
+  { offered, ...query }: AttachQuery & Offered,
 ): Promise<SocketPlan> {
   using stack = new DisposableStack();
   const handle = stack.use(await openVisible(deps.gateway.hosts, caller, query.session_id));
   const role = query.role ?? "viewer";
-  if (role === "controller") checkControl(handle.session, caller, query.takeover ?? false);
+  const host = deps.gateway.hosts.of(query.session_id);
+  const isNumbered = offered.includes(BINARY_V3) && (await host.knows("numbered"));
+  const name = isNumbered ? findAttachmentName(offered) : undefined;
+  // The host knows whether control is held by an earlier connection of the same attachment.
+  const mayTake = query.takeover === true || name !== undefined;
+  if (role === "controller") checkControl(handle.session, caller, mayTake);
   if (handle.session.viewers >= limits.viewers_per_session)
     throw new Fault("too_many", "this session has as many viewers as it may");
   const since = checkSince(handle, resolveSince(handle, query.since));
   const owned = stack.move();
   return {
-    protocols: [BINARY_V2, BINARY_V1],
+    protocols: name === undefined ? [BINARY_V2, BINARY_V1] : [BINARY_V3, BINARY_V2, BINARY_V1],
     open: (handshaken) => {
-      const socket = new AttachedSocket(deps, { caller, handle, query, since, ...handshaken });
+      const socket = new AttachedSocket(deps, {
+        caller,
+        handle,
+        query,
+        name,
+        since,
+        ...handshaken,
+      });
       socket.start();
       return socket;
     },
@@ -72,6 +96,8 @@ interface Attaching extends Handshaken {
   readonly caller: Who;
   readonly handle: SessionHandle;
   readonly query: AttachQuery;
+  /** The attachment's name, if its inputs are numbered. */
+  readonly name: string | undefined;
   readonly since: number;
 }
 
@@ -82,7 +108,8 @@ class AttachedSocket implements OpenSocket {
   readonly #attachment: Attachment;
 
   constructor(deps: SocketDeps, attaching: Attaching) {
-    const { socket, query, caller, handle, since } = attaching;
+    const { socket, query, caller, handle, since, protocol } = attaching;
+    const name = protocol === BINARY_V3 ? attaching.name : undefined;
     const { gateway } = deps;
     this.#attaching = attaching;
     this.#outbox = new Outbox(socket, deps.outbox);
@@ -95,8 +122,7 @@ class AttachedSocket implements OpenSocket {
           const host = gateway.hosts.of(query.session_id);
           const { audit } = gateway;
           return await openControlOrWatch({ host, caller, audit }, handle.session, {
-            role,
-            takeover,
+            ...{ role, takeover, name },
           });
         },
       },
@@ -146,14 +172,16 @@ class AttachedSocket implements OpenSocket {
       await this.#attachment.write(parseV1(bytes), undefined);
       return;
     }
+    if (protocol === BINARY_V3) {
+      const input = decodeAttachmentInput(bytes);
+      if (input === undefined) throw wrongFrame("the length of the id in 2 bytes");
+      await this.#attachment.typeNumbered(input);
+      return;
+    }
     if (protocol !== BINARY_V2)
       throw new Fault("invalid_request", `binary frames need the sub-protocol ${BINARY_V2}`);
     const input = decodeInput(bytes);
-    if (input === undefined)
-      throw new Fault(
-        "invalid_request",
-        "a binary frame is 1, a sequence of 4 bytes, the length of the id, the id, the input",
-      );
+    if (input === undefined) throw wrongFrame("the length of the id");
     await this.#attachment.type(input);
   }
 }
@@ -174,6 +202,11 @@ function createPeer(
       return sayFault(error);
     },
   };
+}
+
+function wrongFrame(length: string): Fault {
+  const sentence = `a binary frame is 1, a sequence of 4 bytes, ${length}, the id, the input`;
+  return new Fault("invalid_request", sentence);
 }
 
 /** `0 · offset (ignored) · bytes`. */
