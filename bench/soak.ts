@@ -23,6 +23,7 @@ import { describeMachine, sayMachine } from "./machine.ts";
 import { runHugeOutput, runManyProcesses } from "./process/many-processes.ts";
 import { choose, readNumber, runProgram } from "./program.ts";
 import { runLongSequences } from "./screens/long-sequences.ts";
+import { typeThroughTakeovers } from "./typing/takeovers.ts";
 import { RELEASED, upgradeReleased } from "./upgrade/released-upgrade.ts";
 
 interface Outcome {
@@ -58,6 +59,7 @@ const soaks: Readonly<Record<string, Soak>> = {
   shells: soakShells,
   "never-reader": soakNeverReader,
   sequences: soakSequences,
+  takeovers: soakTakeovers,
   processes: (scale) => runManyProcesses(scale(1000)),
   agents: soakAgents,
   crashes: soakCrashes,
@@ -224,6 +226,21 @@ async function soakSequences(scale: Scale): Promise<Outcome> {
     `${rounds} sequences of 20 MB`,
     `the gateway at most ${found.gateway_kib} KiB, what draws ${found.drawing_kib} KiB`,
     `another screen within ${found.slowest_ms.toFixed(0)} ms`,
+  ];
+  return { said: said.join(", "), wrong };
+}
+
+/** The longest that a client may take to come back after a cut. */
+const RETURN_MS = 2000;
+
+/** 10,000 takeovers by two clients that both type, with a cut after every 100: each key comes once, in order. */
+async function soakTakeovers(scale: Scale): Promise<Outcome> {
+  const found = await typeThroughTakeovers({ takeovers: scale(10_000), cutEvery: 100 });
+  const wrong = [...found.wrong];
+  if (found.slowest_return_ms > RETURN_MS) wrong.push("a client took too long to come back");
+  const said = [
+    `${found.takeovers} takeovers, ${found.keys} keys, ${found.cuts} cuts`,
+    `back within ${found.slowest_return_ms.toFixed(0)} ms`,
   ];
   return { said: said.join(", "), wrong };
 }

@@ -42,8 +42,8 @@ test("5 MB through a connection that is cut at random bytes are the log, byte fo
 
 test("what is written through cuts is applied once and in order", async () => {
   using dir = openTempDir();
-  // A frame of what is typed is about 100 bytes on the wire, an answer 50: each connection lives for a few.
-  await using proxy = await openCuttingProxy({ least: 2000, most: 9000 });
+  // An input is about 25 bytes on the wire, its answer 50: each connection lives for a few.
+  await using proxy = await openCuttingProxy({ least: 1500, most: 4000 });
   await using gateway = await openBehind(proxy);
   const file = join(dir.path, "typed");
   const { session_id } = await direct(gateway).call("session.create", {
