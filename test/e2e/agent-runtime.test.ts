@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createRuntimeOperations } from "#app/agent/runtime-operations.ts";
 import { createClient } from "#client/client.ts";
 import { openRemoteBackend } from "#client/runtime.ts";
 import { createBackend } from "#contract/runtime/create-backend.ts";
 import type { Runtime, RuntimeBackend } from "#contract/runtime/runtime.ts";
-import { createCallsOf } from "#daemon/own-calls.ts";
+import { openOwnClient } from "#daemon/own/own-client.ts";
 import { workerPath } from "#test/harness/agent-worker.ts";
-import { inline, openTestAgents } from "#test/harness/agents.ts";
+import { inline } from "#test/harness/agents.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestGateway } from "#test/harness/gateway.ts";
+import { openTestHost } from "#test/harness/host.ts";
 
 /** One runtime over two ways to the operations: in this process, and over HTTP. The worker is a puppet. */
 
@@ -20,11 +20,19 @@ interface Place extends AsyncDisposable {
 }
 
 async function openHere(): Promise<Place> {
-  const agents = await openTestAgents();
+  await using stack = new AsyncDisposableStack();
+  const host = stack.use(await openTestHost());
+  const client = stack.use(
+    await openOwnClient({
+      ...{ dataDir: host.dataDir, command: [process.execPath, workerPath], env: {} },
+      caller: createTestCaller(),
+    }),
+  );
+  const owned = stack.move();
   return {
-    backend: createBackend(createCallsOf(createRuntimeOperations(agents.deps, createTestCaller()))),
-    createCommand: async () => (await agents.host.create({ command: "true" })).session_id,
-    [Symbol.asyncDispose]: () => agents[Symbol.asyncDispose](),
+    backend: createBackend(client),
+    createCommand: async () => (await host.create({ command: "true" })).session_id,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 

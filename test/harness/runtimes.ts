@@ -1,5 +1,4 @@
 import { type EmbeddedOptions, openEmbeddedAgents } from "#agent/embedded/embedded-operations.ts";
-import { createRuntimeOperations } from "#app/agent/runtime-operations.ts";
 import { systemClock } from "#base/clock.ts";
 import { silentLogger } from "#base/logger.ts";
 import { createClient } from "#client/client.ts";
@@ -8,10 +7,11 @@ import type { AnyEvent } from "#contract/operations/agent.ts";
 import type { StreamItem } from "#contract/operations.ts";
 import { createBackend } from "#contract/runtime/create-backend.ts";
 import type { Runtime, RuntimeBackend } from "#contract/runtime/runtime.ts";
+import { openOwnClient } from "#daemon/own/own-client.ts";
 import { createCallsOf } from "#daemon/own-calls.ts";
-import { openTestAgents } from "./agents.ts";
 import { createTestCaller } from "./caller.ts";
 import { openTestGateway } from "./gateway.ts";
+import { openTestHost } from "./host.ts";
 import { openHostTools } from "./host-tools.ts";
 import { openTestMemories } from "./memories.ts";
 import { binPath } from "./packaged.ts";
@@ -62,10 +62,14 @@ export async function openEmbeddedPlace(
 export async function openLocalPlace(): Promise<RuntimePlace> {
   await using stack = new AsyncDisposableStack();
   const workDir = stack.use(openTempDir()).path;
-  const { deps } = stack.use(await openTestAgents({ command: [process.execPath, binPath] }));
-  const backend = createBackend(
-    createCallsOf(createRuntimeOperations(deps, createTestCaller({ work_dir: workDir }))),
+  const { dataDir } = stack.use(await openTestHost());
+  const client = stack.use(
+    await openOwnClient({
+      ...{ dataDir, command: [process.execPath, binPath], env: {} },
+      caller: createTestCaller({ work_dir: workDir }),
+    }),
   );
+  const backend = createBackend(client);
   return own({ backend, workDir }, stack);
 }
 
