@@ -3,7 +3,7 @@ import type { Gateway, GatewayOperations } from "#app/gateway.ts";
 import { asFault, Fault } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import { type HandledName, type OperationName, operations } from "#contract/operations.ts";
-import { COOKIE } from "./door.ts";
+import { COOKIE } from "./auth.ts";
 import type { FailedLogins } from "./failed-logins.ts";
 import type { RequestCounts } from "./metrics.ts";
 import { describeApi } from "./openapi.ts";

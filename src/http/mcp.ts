@@ -1,6 +1,6 @@
 import type { Who } from "#app/caller.ts";
 import { Fault } from "#contract/fault.ts";
-import { admit, type DoorDeps, type Visit } from "./door.ts";
+import { type AuthDeps, authorize, type Visit } from "./auth.ts";
 import type { OpenVisits } from "./open-visits.ts";
 import { readBody } from "./request-input.ts";
 
@@ -17,7 +17,7 @@ export type AnswerMcp = (
   },
 ) => Promise<Response>;
 
-interface McpDeps extends DoorDeps {
+interface McpDeps extends AuthDeps {
   readonly mcp: AnswerMcp;
   readonly visits: OpenVisits;
   readonly stopping: AbortSignal;
@@ -36,7 +36,7 @@ const FINISHED = "finished";
 /** MCP over HTTP, behind the same door as everything else; the protocol itself is not ours. */
 export async function answerMcp(deps: McpDeps, request: McpRequest): Promise<Response> {
   const { raw, visit, onCaller, onSent } = request;
-  const caller = admit(deps, visit, { role: "operator" });
+  const caller = authorize(deps, visit, { role: "operator" });
   onCaller(caller);
   const body = await readBody(raw);
   deps.stopping.throwIfAborted();

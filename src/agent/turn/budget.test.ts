@@ -4,8 +4,8 @@ import { ManualClock } from "#base/manual-clock.ts";
 import type { AgentEvent, AgentEventBody } from "#contract/agent/events.ts";
 import type { RunLimits } from "#contract/agent/spec.ts";
 import type { ModelUsage } from "#model/model.ts";
+import { Questions } from "./approvals.ts";
 import { Budget } from "./budget.ts";
-import { Questions } from "./questions.ts";
 
 const SESSION = "ses_0000000000000001";
 

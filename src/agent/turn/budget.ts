@@ -5,7 +5,7 @@ import type { Usage } from "#contract/agent/message.ts";
 import type { RunLimits } from "#contract/agent/spec.ts";
 import { defined } from "#contract/values/defined.ts";
 import type { ModelUsage } from "#model/model.ts";
-import type { Questions } from "./questions.ts";
+import type { Questions } from "./approvals.ts";
 
 interface Exhausted {
   readonly limit: "max_cost" | "max_tokens" | "max_time";

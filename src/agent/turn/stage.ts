@@ -5,11 +5,11 @@ import type { AgentDefinition, Team } from "#agent/team/team.ts";
 import type { Toolbox } from "#agent/toolbox.ts";
 import type { AgentEventBody, TurnEndReason } from "#contract/agent/events.ts";
 import type { Model } from "#model/model.ts";
+import type { Questions } from "./approvals.ts";
 import type { Background } from "./background.ts";
 import type { Budget } from "./budget.ts";
 import type { TurnHooks } from "./hooks.ts";
 import type { PermissionBook } from "./permission-book.ts";
-import type { Questions } from "./questions.ts";
 
 export type Emit = (body: AgentEventBody) => void;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SessionBoard } from "#app/live/session-board.ts";
+import { SessionList } from "#app/live/session-list.ts";
 import { silentLogger } from "#base/logger.ts";
 import { ManualClock } from "#base/manual-clock.ts";
 import type { SessionsEvent } from "#contract/operations/reading.ts";
@@ -15,7 +15,7 @@ async function open() {
   await using stack = new AsyncDisposableStack();
   const host = stack.use(await openTestHost());
   const clock = new ManualClock();
-  const board = new SessionBoard(clock, silentLogger);
+  const board = new SessionList(clock, silentLogger);
   const { hosts } = host;
   const isListed = Promise.withResolvers<void>();
   using _ready = board.changes.on(() => isListed.resolve());

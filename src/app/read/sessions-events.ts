@@ -1,5 +1,5 @@
 import { type Caller, maySee } from "#app/caller.ts";
-import type { BoardChange, SessionBoard } from "#app/live/session-board.ts";
+import type { SessionList, SessionListChange } from "#app/live/session-list.ts";
 import type { Clock } from "#base/clock.ts";
 import type { SessionsEvent } from "#contract/operations/reading.ts";
 import type { Operations, StreamItem } from "#contract/operations.ts";
@@ -8,7 +8,7 @@ import { defined } from "#contract/values/defined.ts";
 import type { SessionHosts } from "#session/session-host.ts";
 
 interface SessionsEventsDeps {
-  readonly board: SessionBoard;
+  readonly board: SessionList;
   readonly hosts: SessionHosts;
   readonly clock: Clock;
 }
@@ -44,7 +44,7 @@ export function createSessionsEvents(
   };
 }
 
-function describeNeeds(session: Session, at: string): BoardChange {
+function describeNeeds(session: Session, at: string): SessionListChange {
   const event = { type: "session.needs_answer", at, session, needs_answer: true } as const;
   return { workspace_id: session.workspace_id, event };
 }
@@ -80,7 +80,7 @@ class News {
     this.#caller = caller;
   }
 
-  add({ workspace_id, event }: BoardChange): void {
+  add({ workspace_id, event }: SessionListChange): void {
     if (workspace_id !== undefined && !maySee(this.#caller, workspace_id)) return;
     const key = keyOf(event);
     const before = this.#events.get(key);

@@ -1,4 +1,4 @@
-import type { SessionBoard } from "#app/live/session-board.ts";
+import type { SessionList } from "#app/live/session-list.ts";
 import type { Clock } from "#base/clock.ts";
 import type { Logger } from "#base/logger.ts";
 import { isLive } from "#contract/ended.ts";
@@ -8,7 +8,7 @@ import { WorkerRestarts, type WorkerRestartsDeps } from "./worker-restarts.ts";
 
 interface TendingDeps extends WorkerRestartsDeps {
   readonly hosts: SessionHosts;
-  readonly board: SessionBoard;
+  readonly board: SessionList;
   readonly sessionsFolder: string;
   readonly clock: Clock;
   readonly log: Logger;

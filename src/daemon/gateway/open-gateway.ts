@@ -9,7 +9,7 @@ import type { Gateway, GatewayOperations } from "#app/gateway.ts";
 import { createGlanceOperations } from "#app/glances.ts";
 import { describeHealth } from "#app/health.ts";
 import { RemovedWorkspaces } from "#app/live/removed-workspaces.ts";
-import { SessionBoard } from "#app/live/session-board.ts";
+import { SessionList } from "#app/live/session-list.ts";
 import { createEventOperations } from "#app/read/events.ts";
 import { createOutputOperations } from "#app/read/output.ts";
 import { openPatterns, type Patterns } from "#app/read/patterns.ts";
@@ -111,9 +111,9 @@ export function openGateway(deps: GatewayDeps): Gateway {
 function createBoard(
   { store, clock, log }: GatewayDeps,
   removedWorkspaces: RemovedWorkspaces,
-): SessionBoard {
+): SessionList {
   const ends = createHostAudit(store, clock, log);
-  return new SessionBoard(clock, log, {
+  return new SessionList(clock, log, {
     seen: (session) => {
       ends.ended(session);
       removedWorkspaces.check(session);
@@ -130,7 +130,7 @@ function findOrMake<K extends object, V>(made: WeakMap<K, V>, key: K, make: () =
 }
 
 interface Parts extends GatewayDeps {
-  readonly board: SessionBoard;
+  readonly board: SessionList;
   readonly screens: Screens;
   readonly patterns: Patterns;
   readonly audit: Audit;

@@ -1,6 +1,6 @@
 import { asFault, Fault } from "#contract/fault.ts";
 import type { FaultCode } from "#contract/faults.ts";
-import { EXECD_HEADER, type Visit } from "#http/door.ts";
+import { EXECD_HEADER, type Visit } from "#http/auth.ts";
 import { describeFault, type FaultAnswer, sayMessage } from "#http/fault-response.ts";
 
 /** The paths of the execd API that are served, and what is below them. */

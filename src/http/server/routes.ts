@@ -12,6 +12,13 @@ import { type OperationName, operations } from "#contract/operations.ts";
 import { parseRequest } from "#contract/parse.ts";
 import { withoutSecrets } from "#contract/token.ts";
 import { toResponse } from "#http/answers.ts";
+import {
+  type AuthDeps,
+  authenticateOptional,
+  authorize,
+  checkOriginAndHost,
+  type Visit,
+} from "#http/auth.ts";
 import { isCompressible } from "#http/compression.ts";
 import {
   type Asked,
@@ -20,7 +27,6 @@ import {
   noExecdRoute,
 } from "#http/dialects/execd-faults.ts";
 import { execdRoutes, findExecdHandler } from "#http/dialects/execd-routes.ts";
-import { admit, checkPlace, type DoorDeps, identifyAnyone, type Visit } from "#http/door.ts";
 import { findHandler, type Handler } from "#http/handlers.ts";
 import { type AnswerMcp, answerMcp, MCP_PATH, type McpRequest } from "#http/mcp.ts";
 import type { RequestCounts } from "#http/metrics.ts";
@@ -28,7 +34,7 @@ import type { OpenVisits } from "#http/open-visits.ts";
 import type { Page } from "#http/page/page.ts";
 import { checkPathIds, fieldOf, mergeInput, parseBody, readBody } from "#http/request-input.ts";
 
-interface RouteDeps extends DoorDeps {
+interface RouteDeps extends AuthDeps {
   readonly gateway: Gateway;
   readonly clock: Clock;
   readonly log: Logger;
@@ -71,7 +77,7 @@ export function createRoutes(deps: RouteDeps): Hono<RouteEnv> {
     note(deps, c, deps.clock.monotonic() - began);
   });
   app.use(async (c, next) => {
-    checkPlace(deps, visitOf(c));
+    checkOriginAndHost(deps, visitOf(c));
     await next();
   });
   // Before ours: `/metrics` is a path of both, and of theirs with their header.
@@ -119,7 +125,8 @@ async function answer(
 ): Promise<Response> {
   c.set("operation", name);
   const visit = visitOf(c);
-  const caller = spec.role === "anyone" ? identifyAnyone(deps, visit) : admit(deps, visit, spec);
+  const caller =
+    spec.role === "anyone" ? authenticateOptional(deps, visit) : authorize(deps, visit, spec);
   c.set("user_id", caller?.user_id);
   const handler = find(caller);
   const input = parseRequest(spec.input, await readInput(c, spec));

@@ -7,8 +7,8 @@ import { asFault, Fault, isUnexpected } from "#contract/fault.ts";
 import { limits } from "#contract/limits.ts";
 import type { OperationSpec } from "#contract/operations/operation-spec.ts";
 import { closeCodes } from "#contract/terminal/close-codes.ts";
+import { type AuthDeps, authorize, checkOriginAndHost, type Visit } from "#http/auth.ts";
 import { describeFaultAt, isExecdRequest, noExecdRoute } from "#http/dialects/execd-faults.ts";
-import { admit, checkPlace, type DoorDeps, type Visit } from "#http/door.ts";
 import type { OpenVisits } from "#http/open-visits.ts";
 import type { OpenSocket, SocketPlan } from "#http/socket/socket-plan.ts";
 
@@ -27,7 +27,7 @@ export interface SocketRoute {
   ): Promise<SocketPlan>;
 }
 
-interface UpgradeDeps extends DoorDeps {
+interface UpgradeDeps extends AuthDeps {
   readonly log: Logger;
   readonly visits: OpenVisits;
   readonly routes: readonly SocketRoute[];
@@ -102,12 +102,12 @@ export class Upgrades {
     if (this.#isStopping) throw stopping();
     const { routes } = this.#deps;
     const visit = this.#visit(request);
-    checkPlace(this.#deps, visit);
+    checkOriginAndHost(this.#deps, visit);
     checkHandshake(request);
     const url = visit.url.href;
     const route = routes.find(({ pattern }) => pattern.test(url));
     if (route === undefined) throw noSocket(visit);
-    const caller = admit(this.#deps, visit, route);
+    const caller = authorize(this.#deps, visit, route);
     if (this.#open.size >= limits.connections)
       throw new Fault("too_many", "the server has as many sockets as it may");
     const groups = route.pattern.exec(url)?.pathname.groups ?? {};

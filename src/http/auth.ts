@@ -14,7 +14,7 @@ export interface Visit {
   readonly address: string;
 }
 
-export interface DoorDeps {
+export interface AuthDeps {
   readonly gateway: Gateway;
   readonly origins: Origins;
   readonly failedLogins: FailedLogins;
@@ -30,7 +30,7 @@ const SAFE_METHODS = ["GET", "HEAD"];
 const SECRET_NAMES = ["token", "access_token", "auth_token", "api_key", "ticket", "secret"];
 
 /** What everybody passes, with or without a token. */
-export function checkPlace({ origins }: DoorDeps, { header, url }: Visit): void {
+export function checkOriginAndHost({ origins }: AuthDeps, { header, url }: Visit): void {
   origins.checkHost(header("host"));
   origins.checkOrigin(header("origin"));
   const secret = [...url.searchParams].find(isSecret)?.[0];
@@ -48,7 +48,7 @@ function isSecret([name, value]: readonly [string, string]): boolean {
 }
 
 /** Who comes; undefined without any token. A wrong one is refused, never ignored. */
-function identify(deps: DoorDeps, visit: Visit): Who | undefined {
+function identify(deps: AuthDeps, visit: Visit): Who | undefined {
   const presented = findSecret(visit);
   if (presented === undefined) return undefined;
   const caller = deps.gateway.identify(presented.secret);
@@ -61,7 +61,7 @@ function identify(deps: DoorDeps, visit: Visit): Who | undefined {
  * The same for operations that need no token. A browser sends its cookie by itself: one that has ended counts as none, or it
  * would keep its browser from signing in again.
  */
-export function identifyAnyone(deps: DoorDeps, visit: Visit): Who | undefined {
+export function authenticateOptional(deps: AuthDeps, visit: Visit): Who | undefined {
   const presented = findSecret(visit);
   const isKnown = presented !== undefined && deps.gateway.identify(presented.secret) !== undefined;
   if (presented?.from === "cookie" && !isKnown) return undefined;
@@ -69,7 +69,11 @@ export function identifyAnyone(deps: DoorDeps, visit: Visit): Who | undefined {
 }
 
 /** The caller, who has the role that the operation needs. */
-export function admit(deps: DoorDeps, visit: Visit, { role }: Pick<OperationSpec, "role">): Who {
+export function authorize(
+  deps: AuthDeps,
+  visit: Visit,
+  { role }: Pick<OperationSpec, "role">,
+): Who {
   const caller = identify(deps, visit);
   if (caller === undefined) throw deps.failedLogins.add(visit.address, missingToken());
   if (role === "anyone" || isAtLeast(caller.role, role)) return caller;

@@ -9,7 +9,7 @@ import { defined } from "#contract/values/defined.ts";
 import type { SessionHost } from "#session/session-host.ts";
 
 /** What happened to a session, with the workspace that it belongs to. */
-export interface BoardChange {
+export interface SessionListChange {
   readonly workspace_id: string | undefined;
   readonly event: SessionsEvent;
 }
@@ -27,8 +27,8 @@ type ChangeName = Extract<SessionsEvent, { readonly session: Session }>["type"];
  * Every session of the host, as far as lists need them: what happened to one follows from what was known of it. When
  * another host answers, everybody begins anew.
  */
-export class SessionBoard {
-  readonly changes: Emitter<BoardChange>;
+export class SessionList {
+  readonly changes: Emitter<SessionListChange>;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #listener: BoardListener | undefined;

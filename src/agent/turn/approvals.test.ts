@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { AgentState } from "#agent/state/agent-state.ts";
 import { ManualClock } from "#base/manual-clock.ts";
 import type { AgentEvent, AgentEventBody } from "#contract/agent/events.ts";
-import { type Asker, type Decision, Questions } from "./questions.ts";
+import { type Asker, type Decision, Questions } from "./approvals.ts";
 
 const SESSION = "ses_0000000000000001";
 
