@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { joinHost } from "#host/socket/start-host.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { keepReins } from "#test/harness/kept-reins.ts";
 
@@ -40,6 +41,28 @@ describe("at a terminal", () => {
     await pane.prompts("out$");
     pane.enter('echo "code $?"');
     await pane.shows("code 7");
+  });
+
+  test("a session that has a name is attached to, left and found again by it, also by a new one", async () => {
+    await using reins = await lease();
+    using terminals = openTerminals(reins);
+    const pane = await terminals.open();
+    pane.enter(`reins run --name first -- ${SHELL}`);
+    await pane.prompts("in$");
+    pane.press("C-\\", "d");
+    await pane.shows("[reins: detached; reins attach first brings you back]");
+    pane.enter("clear; reins attach first");
+    await pane.shows("[reins: attached to first; Ctrl-\\ d detaches]");
+    using host = await joinHost(reins.home);
+    const { sessions = [] } = (await host?.call("session.list", {})) ?? {};
+    const session_id = sessions.find(({ name }) => name === "first")?.session_id ?? "";
+    await host?.call("session.rename", { session_id, name: "second" });
+    pane.press("C-\\", "d");
+    await pane.shows("[reins: detached; reins attach second brings you back]");
+    pane.enter("clear; reins attach second");
+    await pane.shows("[reins: attached to second; Ctrl-\\ d detaches]");
+    pane.enter("exit");
+    await pane.prompts("out$");
   });
 
   test("the program gets the terminal's size, also when it changes", async () => {

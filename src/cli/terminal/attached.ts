@@ -42,12 +42,19 @@ export async function attachTerminal(
   const events = typing.events();
   const historyEnd = isNew ? 0 : await findHistoryEnd(events);
   const screen = new Screen({ historyEnd });
-  screen.notice(isNew ? DETACH_HINT : `attached to ${session_id}; ${DETACH_HINT}`);
+  screen.notice(isNew ? DETACH_HINT : `attached to ${session.name ?? session_id}; ${DETACH_HINT}`);
   if (why !== undefined) screen.notice(why);
   const reader = new Reader(client, { session, screen, typing, since, historyEnd });
   const ending = await converse(reader, { typing, screen, events });
-  const back = `reins attach ${nameThere(client, session_id)}`;
+  const target = ending.kind === "detached" ? await findTarget(client, session_id) : session_id;
+  const back = `reins attach ${nameThere(client, target)}`;
   return reportEnding(ending, { session_id, back }, screen);
+}
+
+/** The name that the session has by now, so that the printed command finds it after a rename; otherwise its id. */
+async function findTarget(client: Client, session_id: Session["session_id"]): Promise<string> {
+  const session = await client.call("session.get", { session_id }).catch(() => undefined);
+  return session?.name ?? session_id;
 }
 
 interface Claim {
