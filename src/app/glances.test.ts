@@ -3,8 +3,11 @@ import { SessionId, WorkspaceId } from "#contract/ids.ts";
 import { anyPlaces, createTestCaller } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { createGlanceOperations } from "./glances.ts";
 import { createSessionOperations } from "./session.ts";
+
+const leaseHost = leaseForFile(() => openTestHost());
 
 const nobody = SessionId.parse("ses_0000000000000000");
 
@@ -14,7 +17,7 @@ function openGlances({ hosts }: TestHost, caller = createTestCaller()) {
 }
 
 test("each session that is seen has its last line, in the order of the question", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const { make, glance } = openGlances(host);
   const print = async (text: string) =>
     (await make({ kind: "command", argv: ["printf", text] })).session_id;
@@ -37,7 +40,7 @@ test("each session that is seen has its last line, in the order of the question"
 });
 
 test("a session of a workspace that the caller does not see is left out like one that is not there", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const { session_id } = await openGlances(host).make({ kind: "command", argv: ["echo", "hello"] });
   const workspaces = [WorkspaceId.parse("wsp_aaaaaaaaaaaaaaaa")];
   const { glance } = openGlances(host, createTestCaller({ workspaces }));
@@ -45,7 +48,7 @@ test("a session of a workspace that the caller does not see is left out like one
 });
 
 test("of a session without a host nothing is known", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const { glance } = openGlances(host);
   expect(await glance({ session_ids: [nobody] })).toEqual({ glances: [] });
 });

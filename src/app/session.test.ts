@@ -3,8 +3,11 @@ import { TaskId, WorkspaceId } from "#contract/ids.ts";
 import type { Task } from "#contract/workspace.ts";
 import { type CallerParts, createTestCaller } from "#test/harness/caller.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import type { AuditedAction } from "./audit.ts";
 import { createSessionOperations, type SessionDeps } from "./session.ts";
+
+const leaseHost = leaseForFile(() => openTestHost());
 
 const HERE = WorkspaceId.parse("wsp_aaaaaaaaaaaaaaaa");
 const ELSEWHERE = WorkspaceId.parse("wsp_bbbbbbbbbbbbbbbb");
@@ -38,7 +41,7 @@ function operationsOf(
 }
 
 test("a session of a task is in its workspace and its directory, and its child knows of both", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const { "session.create": create } = operationsOf(host);
   const { task_id } = task;
   const made = await create({
@@ -69,7 +72,7 @@ test("a session of a task is in its workspace and its directory, and its child k
 });
 
 test("what a request may not say is refused before anything starts", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const create = (caller: CallerParts, more: object) =>
     operationsOf(host, caller)["session.create"]({ kind: "command", command: "true", ...more });
   const { task_id } = task;
@@ -86,7 +89,7 @@ test("what a request may not say is refused before anything starts", async () =>
 });
 
 test("an input that takes over types, and leaves control free", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const told: AuditedAction[] = [];
   const audit = { record: (done: AuditedAction) => void told.push(done) };
   const operations = operationsOf(host, {}, { audit });
@@ -110,7 +113,7 @@ test("an input that takes over types, and leaves control free", async () => {
 });
 
 test("a list holds what the caller may see, by workspace and by task", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const everywhere = operationsOf(host, { workspaces: "*" });
   const make = (workspace_id: typeof HERE, more: object = {}) =>
     everywhere["session.create"]({ kind: "command", command: "true", workspace_id, ...more });
@@ -129,7 +132,7 @@ test("a list holds what the caller may see, by workspace and by task", async () 
 });
 
 test("a terminal of a task ends when it was idle for the configured time, others do not", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const { "session.create": create, "session.get": get } = operationsOf(
     host,
     {},

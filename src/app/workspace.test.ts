@@ -6,9 +6,12 @@ import type { SessionHost, SessionHosts } from "#session/session-host.ts";
 import { openTestStore, type TestStore } from "#store/testing/test-store.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { openTestHost } from "#test/harness/host.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { createAudit } from "./audit.ts";
 import { RemovedWorkspaces } from "./live/removed-workspaces.ts";
 import { createPlaces, createWorkspaceOperations } from "./workspace.ts";
+
+const leaseHost = leaseForFile(() => openTestHost());
 
 const noHost = onlyHost({
   call: () => Promise.reject(new Error("nobody should ask the host")),
@@ -36,7 +39,7 @@ function actions({ store }: TestStore) {
 }
 
 test("a workspace is made, listed, read, renamed and removed, and each change is audited", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   using test = openTestStore();
   const operations = openWorkspaces(test, host);
   const made = await operations["workspace.create"]({ name: "one" });
@@ -113,7 +116,7 @@ test("the local workspace is not removed, without asking the host", async () => 
 });
 
 test("the tokens that go with a workspace are audited, too", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   using test = openTestStore();
   const operations = openWorkspaces(test, host);
   const { workspace_id } = await operations["workspace.create"]({ name: "one" });
@@ -127,7 +130,7 @@ test("the tokens that go with a workspace are audited, too", async () => {
 });
 
 test("a workspace with a live session stays; one whose sessions have exited goes", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   using test = openTestStore();
   const operations = openWorkspaces(test, host);
   const { workspace_id } = await operations["workspace.create"]({ name: "one" });

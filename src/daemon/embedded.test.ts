@@ -3,9 +3,12 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost } from "#test/harness/host.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { eventsOf, inline, runToEnd, scripted } from "#test/harness/runtimes.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 import { openEmbedded } from "./embedded.ts";
+
+const leaseHost = leaseForFile(() => openTestHost());
 
 const calls = (tool: string, input: object) => [
   { tool_calls: [{ tool, input }] },
@@ -45,7 +48,7 @@ test("a command of an agent without a host is answered with why there is none", 
 });
 
 test("commands run on the host of the data directory, without the keys", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   using dir = openTempDir();
   const key = "a-key-that-nobody-may-see";
   await using backend = openEmbedded({
@@ -65,7 +68,7 @@ test("commands run on the host of the data directory, without the keys", async (
 });
 
 test("an agent is pointed to read_file only when it has that tool", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   using dir = openTempDir();
   writeFileSync(join(dir.path, "notes"), "body");
   const options = { work_dir: dir.path, data_dir: host.dataDir, tools: "host" } as const;
@@ -101,7 +104,7 @@ test("what a team remembers is there for the next process", async () => {
 });
 
 test("an agent that is disposed of in the middle of a command ends before its tools do", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   using dir = openTempDir();
   const backend = openEmbedded({
     work_dir: dir.path,

@@ -3,12 +3,15 @@ import { locateDataDir } from "#host/data-dir.ts";
 import { connectHost } from "#host/socket/connect-host.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost } from "#test/harness/host.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { HostConnection } from "./host-connection.ts";
+
+const leaseHost = leaseForFile(() => openTestHost());
 
 const unheard = { opened: () => undefined, lost: () => undefined };
 
 test("all share one connection; one that ended is opened again by who asks next", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const { socket } = locateDataDir(host.dataDir);
   const heard: string[] = [];
   let opens = 0;
@@ -39,7 +42,7 @@ test("a failed attempt is told to who asked, and the next tries again", async ()
 });
 
 test("a connection that comes after the end is closed at once", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const connection = new HostConnection(
     () => connectHost(locateDataDir(host.dataDir).socket),
     unheard,

@@ -7,10 +7,13 @@ import type { HostClient } from "#host/socket/client.ts";
 import { connectHost } from "#host/socket/connect-host.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost } from "#test/harness/host.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { openLocalHosts } from "./local-host.ts";
 
+const leaseHost = leaseForFile(() => openTestHost());
+
 test("everybody who follows a session shares one watch, and the last takes it along", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const { session_id } = await host.create({ argv: ["/bin/cat"], stdin: true });
   const local = host.hosts.of(session_id);
   const [first, second] = await Promise.all([local.open(session_id), local.open(session_id)]);
@@ -24,7 +27,7 @@ test("everybody who follows a session shares one watch, and the last takes it al
 });
 
 test("a session that is not there leaves nothing behind", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const sessionId = "ses_0000000000000000";
   const local = host.hosts.of(sessionId);
   const refused = expect.objectContaining({ code: "session_not_found" });
@@ -36,7 +39,7 @@ test("a session that is not there leaves nothing behind", async () => {
 });
 
 test("a lost connection is opened again, and handles continue where they were", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const clock = new ManualClock();
   const clients: HostClient[] = [];
   using hosts = openLocalHosts({
@@ -72,7 +75,7 @@ test("a lost connection is opened again, and handles continue where they were", 
 });
 
 test("a handle is closed when its session was removed while the host could not be reached", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const clock = new ManualClock();
   let client: HostClient | undefined;
   using hosts = openLocalHosts({
@@ -96,7 +99,7 @@ test("a handle is closed when its session was removed while the host could not b
 });
 
 test("while no host answers the pauses grow, and an open waits for the next host", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const clock = new ManualClock();
   const clients: HostClient[] = [];
   let isThere = true;

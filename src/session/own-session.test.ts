@@ -5,8 +5,11 @@ import { locateDataDir } from "#host/data-dir.ts";
 import { lines } from "#log/lines.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 import { type OwnSession, openOwnSession } from "./own-session.ts";
+
+const leaseHost = leaseForFile(() => openTestHost());
 
 const LINES = 5000;
 const worker = `n=0; while [ $n -lt ${LINES} ]; do printf '{"type":"said","n":%d}\\n' $n; n=$((n+1)); done`;
@@ -35,7 +38,7 @@ async function readNumbers({ readEvents }: OwnSession): Promise<unknown[]> {
 }
 
 test("a worker reads its history and keeps its blobs over its session's connection, without the files", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const session_id = await openAgent(host);
   using shown = openTempDir();
   hide(host.dataDir, shown.path, session_id);
@@ -52,7 +55,7 @@ test("a worker reads its history and keeps its blobs over its session's connecti
 });
 
 test("a worker whose connection is not its session's reads the files", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const session_id = await openAgent(host);
   const own = await openOwnSession({ dataDir: host.dataDir, session_id, env: {} });
   expect(await readNumbers(own)).toHaveLength(LINES);
@@ -62,7 +65,7 @@ test("a worker whose connection is not its session's reads the files", async () 
 });
 
 test("a blob that cannot be kept is reported by those who wait for it", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const session_id = await openAgent(host);
   const env = { REINS_BOUND_SESSION_ID: session_id };
   const own = await openOwnSession({ dataDir: host.dataDir, session_id, env });

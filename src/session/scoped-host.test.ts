@@ -1,12 +1,15 @@
 import { expect, test } from "vitest";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost } from "#test/harness/host.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { createScopedHosts } from "./scoped-host.ts";
+
+const leaseHost = leaseForFile(() => openTestHost());
 
 const sleep = { argv: ["sleep", "1000"] };
 
 test("the host tells of the one session alone", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const { session_id: own } = await host.create(sleep);
   const [only] = createScopedHosts(host.hosts, () => own).all();
   const heard: string[] = [];
@@ -39,7 +42,7 @@ test("the host tells of the one session alone", async () => {
 });
 
 test("while the session is not known there is none", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const { session_id } = await host.create(sleep);
   const [only] = createScopedHosts(host.hosts, () => undefined).all();
   expect(await only.call("session.list", {})).toMatchObject({ sessions: [] });

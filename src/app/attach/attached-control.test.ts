@@ -6,11 +6,14 @@ import type { SessionHost } from "#session/session-host.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost } from "#test/harness/host.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { openControl } from "./attached-control.ts";
+
+const leaseHost = leaseForFile(() => openTestHost());
 
 async function open() {
   await using stack = new AsyncDisposableStack();
-  const host = stack.use(await openTestHost());
+  const host = stack.use(await leaseHost());
   const session = await host.create({ kind: "terminal", argv: ["/bin/cat"] });
   const { session_id } = session;
   const told: AuditedAction[] = [];

@@ -6,9 +6,12 @@ import type { ServerFrame } from "#contract/frames.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost } from "#test/harness/host.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { openControlOrWatch, type Role } from "./attached-control.ts";
 import { Attachment, type AttachmentPeer } from "./attachment.ts";
 import { binaryEncoding } from "./output-frames.ts";
+
+const leaseHost = leaseForFile(() => openTestHost());
 
 const HEADER_BYTES = 9;
 const audit = { record: () => undefined };
@@ -16,7 +19,7 @@ const audit = { record: () => undefined };
 /** A session that prints what it reads, and any number of clients at it. */
 async function openCat() {
   await using stack = new AsyncDisposableStack();
-  const host = stack.use(await openTestHost());
+  const host = stack.use(await leaseHost());
   const { session_id } = await host.create({ argv: ["/bin/cat"], stdin: true });
   const owner = host.hosts.of(session_id);
   const attach = async (role: Role) => {

@@ -7,15 +7,18 @@ import { systemClock } from "#base/clock.ts";
 import { createLocalHosts } from "#session/local-host.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { openTestHost } from "#test/harness/host.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 import { openPatterns } from "./patterns.ts";
 import { createWaitOperations } from "./wait.ts";
+
+const leaseHost = leaseForFile(() => openTestHost());
 
 const LONG_MS = 30_000;
 
 async function openWaitingHost() {
   await using stack = new AsyncDisposableStack();
-  const host = stack.use(await openTestHost());
+  const host = stack.use(await leaseHost());
   const patterns = stack.use(openPatterns());
   const hosts = createLocalHosts(host.client, host.sessions);
   const caller = createTestCaller();

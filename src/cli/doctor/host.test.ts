@@ -9,17 +9,20 @@ import { describe, expect, test } from "vitest";
 import type { HostHealth } from "#host/socket/methods.ts";
 import { openTestGateway } from "#test/harness/gateway.ts";
 import { openTestHost } from "#test/harness/host.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 import { diagnose } from "./diagnose.ts";
 import { checkGateway } from "./gateway.ts";
 import { checkHost, describeHealth } from "./host.ts";
 import { createTestWorld } from "./test-world.ts";
 
+const leaseHost = leaseForFile(() => openTestHost());
+
 const isDirRight = true;
 
 describe("the host", () => {
   test("that runs is described; one of another version is only noted", async () => {
-    await using host = await openTestHost();
+    await using host = await leaseHost();
     const world = createTestWorld(host.dataDir);
     const found = await checkHost(world, { isDirRight });
     expect(found).toMatchObject({ status: "ok", advice: null });
@@ -32,7 +35,7 @@ describe("the host", () => {
   });
 
   test("fails when logs cannot be written; other troubles are only noted", async () => {
-    await using host = await openTestHost();
+    await using host = await leaseHost();
     const world = createTestWorld(host.dataDir);
     const health = await host.client.call("host.health", {});
     const found = (change: Partial<HostHealth>) => describeHealth({ ...health, ...change }, world);
@@ -154,7 +157,7 @@ describe("the gateway", () => {
 });
 
 test("a check that breaks is a finding, and the others still run", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const world = createTestWorld(host.dataDir, {
     hasCgroups: () => Promise.reject(new Error("the kernel is odd")),
   });

@@ -7,9 +7,12 @@ import type { Shell } from "#contract/shell.ts";
 import { RequestCounts } from "#http/metrics.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { planExecdSocket } from "./execd-attach.ts";
 import { deleteSession } from "./execd-sessions.ts";
 import { findInteractive, startInteractive } from "./interactive-shell.ts";
+
+const leaseHost = leaseForFile(() => openTestHost());
 
 /** What happens between the steps of a deletion and of a first attach, on a real host, with shells that a test steers. */
 
@@ -55,7 +58,7 @@ function contextOf(gateway: Gateway) {
 const stateOf = async (gateway: Gateway) => (await findInteractive(gateway, shell))?.state.kind;
 
 test("a shell that is started while its session is deleted is ended by the deletion", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const gateway: Gateway = createGateway(host, {
     close: async () => void (await startInteractive(gateway, caller, { shell, pty: false })),
   });
@@ -64,7 +67,7 @@ test("a shell that is started while its session is deleted is ended by the delet
 });
 
 test("a deletion that breaks off has ended the shell, so that none is left without its session", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const gateway = createGateway(host, {
     close: async () => {
       throw new Fault("host_unavailable", "gone");
@@ -77,7 +80,7 @@ test("a deletion that breaks off has ended the shell, so that none is left witho
 });
 
 test("an attach that finds its session deleted ends the shell that it has started", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   let looks = 0;
   const gateway = createGateway(host, {
     get: () => {

@@ -6,7 +6,10 @@ import type { SessionHosts } from "#session/session-host.ts";
 import { createTestCaller } from "#test/harness/caller.ts";
 import { openTestHost, type TestHost } from "#test/harness/host.ts";
 import { hostsWith } from "#test/harness/hosts-with.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { findInteractive, startInteractive } from "./interactive-shell.ts";
+
+const leaseHost = leaseForFile(() => openTestHost());
 
 const audit = { record: () => undefined };
 
@@ -37,7 +40,7 @@ function withoutPty({ hosts }: TestHost): SessionHosts {
 const { where } = createTestCaller();
 
 test("where there is no PTY the shell has pipes, and says so", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const deps = { hosts: withoutPty(host), audit, where };
   const shell = createShellOf(host);
   const session = await startInteractive(deps, createTestCaller(), { shell, pty: true });
@@ -46,7 +49,7 @@ test("where there is no PTY the shell has pipes, and says so", async () => {
 });
 
 test("another reason why it cannot start is told", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const deps = { hosts: host.hosts, audit, where };
   const shell = { ...createShellOf(host), work_dir: "/no/such/directory" };
   const started = startInteractive(deps, createTestCaller(), { shell, pty: true });
@@ -55,7 +58,7 @@ test("another reason why it cannot start is told", async () => {
 });
 
 test("whoever asks gets the same shell, in the mode of the first", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const deps = { hosts: host.hosts, audit, where };
   const shell = createShellOf(host);
   const start = (user_id: string, pty: boolean) =>
