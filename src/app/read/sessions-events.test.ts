@@ -3,20 +3,28 @@ import { SessionList } from "#app/live/session-list.ts";
 import { silentLogger } from "#base/logger.ts";
 import { ManualClock } from "#base/manual-clock.ts";
 import type { SessionsEvent } from "#contract/operations/reading.ts";
+import { locateDataDir } from "#host/data-dir.ts";
+import { connectHost } from "#host/socket/connect-host.ts";
+import { createLocalHosts } from "#session/local-host.ts";
 import { callerEnvironment, createTestCaller } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { openTestHost } from "#test/harness/host.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { createSessionsEvents } from "./sessions-events.ts";
 
 const HERE = "wsp_aaaaaaaaaaaaaaaa";
 const ELSEWHERE = "wsp_bbbbbbbbbbbbbbbb";
 
+/** Each test has a connection of its own, whose end takes its list along. */
+const leaseHost = leaseForFile(() => openTestHost());
+
 async function open() {
   await using stack = new AsyncDisposableStack();
-  const host = stack.use(await openTestHost());
+  const host = stack.use(await leaseHost());
   const clock = new ManualClock();
   const board = new SessionList(clock, silentLogger);
-  const { hosts } = host;
+  const client = stack.use(await connectHost(locateDataDir(host.dataDir).socket));
+  const hosts = createLocalHosts(client, host.sessions);
   const isListed = Promise.withResolvers<void>();
   using _ready = board.changes.on(() => isListed.resolve());
   stack.use(board.follow(hosts.all()[0]));
