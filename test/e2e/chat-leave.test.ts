@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openChatPane, seenFrom } from "#test/harness/chat.ts";
 import { waitFor } from "#test/harness/eventually.ts";
 import { keepReins } from "#test/harness/kept-reins.ts";
@@ -18,6 +18,8 @@ interface Way {
   readonly leave: (reins: Reins, pane: Pane) => unknown;
   readonly code: number;
   readonly says: RegExp;
+  /** No turn runs after it. */
+  readonly ends?: true;
   /** Leaves by the same steps as another one. */
   readonly isTwin?: true;
 }
@@ -52,12 +54,14 @@ const ways: readonly Way[] = [
     leave: (reins) => reins.run(["close", "latest"]),
     code: 0,
     says: /reins: ses_\w+ has ended: user_requested/,
+    ends: true,
   },
   {
     name: "the host's death",
     leave: async (reins) => process.kill((await reins.hostPid()) ?? 0, "SIGKILL"),
     code: 7,
     says: /reins: the host has gone away; reins attach ses_\w+ goes on/,
+    ends: true,
   },
 ];
 
@@ -65,19 +69,30 @@ const ways: readonly Way[] = [
 const MISTAKE = 'process.on("SIGUSR2", () => { throw new Error("a mistake"); });';
 
 describe("a terminal that showed the chat view", () => {
+  let reins: Reins;
+  /** Whether a turn still runs after the test before, whose view the next one opens. */
+  let isSpeaking = false;
+  beforeAll(async () => {
+    reins = await lease();
+  });
+  afterAll(() => reins[Symbol.asyncDispose]());
+
   test.each(rows({ few: ways.filter(({ isTwin }) => !isTwin), full: ways }))(
     "is as it was after $name",
-    async ({ leave, code, says }) => {
-      await using reins = await lease();
+    async ({ leave, code, says, ends }) => {
       using chat = await openChatPane(reins);
       const { pane } = chat;
       const mistake = join(reins.path, "mistake.mjs");
       writeFileSync(mistake, MISTAKE);
       pane.enter("stty -g > before");
-      pane.enter(`NODE_OPTIONS='--import=${mistake}' reins run team.yaml; echo "code=$?"`);
-      await pane.shows(/^ready \|/m);
-      pane.enter("speak slowly");
+      const command = isSpeaking ? "attach" : "run team.yaml";
+      pane.enter(`NODE_OPTIONS='--import=${mistake}' reins ${command}; echo "code=$?"`);
+      if (!isSpeaking) {
+        await pane.shows(/^ready \|/m);
+        pane.enter("speak slowly");
+      }
       await pane.shows(WORKS);
+      isSpeaking = ends !== true;
       await leave(reins, pane);
       await pane.shows(`code=${code}`);
       await pane.shows(says);

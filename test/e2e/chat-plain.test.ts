@@ -1,22 +1,30 @@
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { openChatPane } from "#test/harness/chat.ts";
 import { keepReins } from "#test/harness/kept-reins.ts";
+import type { Reins } from "#test/harness/reins.ts";
 
 const { lease } = keepReins();
+
+/** One for the tests that look at the same session. */
+let shared: Reins | undefined;
+afterAll(() => shared?.[Symbol.asyncDispose]());
 
 test.each([
   { set: "NO_COLOR=1", has: false },
   { set: "NO_COLOR=", has: true },
   { set: "CI=true NO_COLOR=", has: true },
 ])("with $set there are colours: $has", async ({ set, has }) => {
-  await using reins = await lease();
-  using chat = await openChatPane(reins);
+  const isFirst = shared === undefined;
+  shared ??= await lease();
+  using chat = await openChatPane(shared);
   const { pane } = chat;
-  pane.enter(`${set} reins run team.yaml`);
-  await pane.shows(/^ready \|/m);
-  pane.enter("markdown please");
-  await pane.shows(/said so[\s\S]*ready/);
-  pane.enter("please write");
+  pane.enter(`${set} reins ${isFirst ? "run team.yaml" : "attach"}`);
+  if (isFirst) {
+    await pane.shows(/^ready \|/m);
+    pane.enter("markdown please");
+    await pane.shows(/said so[\s\S]*ready/);
+    pane.enter("please write");
+  }
   await pane.shows("[y] once");
   expect(pane.hasColor()).toBe(has);
 });

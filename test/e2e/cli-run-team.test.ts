@@ -4,6 +4,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -39,7 +40,7 @@ const STEPS = [
   { text: "Later.", repeat: true },
 ];
 
-/** One for all but those that want nothing there before them; each test has sessions of its own. */
+/** One for all: each test has sessions of its own. */
 let reins: Reins;
 beforeAll(async () => {
   reins = await openReins();
@@ -110,14 +111,17 @@ test("each prompt is a turn: answers on stdout, all else on stderr", async () =>
 });
 
 test("the worker of a run ends as soon as config.yaml has it", async () => {
-  await using own = await openReins();
-  mkdirSync(own.home, { recursive: true, mode: 0o700 });
-  writeFileSync(join(own.home, "config.yaml"), "agent_idle_ms: 50\n");
-  writeTeam(own);
-  succeed(await own.run(["run", "team.yaml", "--exec", "One."]));
+  const config = join(reins.home, "config.yaml");
+  mkdirSync(reins.home, { recursive: true, mode: 0o700 });
+  writeFileSync(config, "agent_idle_ms: 50\n");
+  writeTeam(reins);
+  const { code, stderr } = await reins.run(["run", "team.yaml", "--exec", "One."]);
+  rmSync(config);
+  expect(code).toBe(0);
+  const id = /session (ses_\w{16});/.exec(stderr)?.[1] ?? "";
   await waitFor("it has ended by itself", async () => {
-    const [session] = await own.sessions();
-    return session?.state.kind === "exited" && session.state.exit_code === 0;
+    const { state } = await reins.session(id);
+    return state.kind === "exited" && state.exit_code === 0;
   });
 });
 
@@ -147,31 +151,24 @@ test("events are printed as they stand in the log, the error among them", async 
 });
 
 test("a dry run says what is in a team and leaves nothing", async () => {
-  await using empty = await openReins();
-  writeTeam(empty, { commands: {} });
-  const shown = await empty.run(["run", HELLO, "--dry-run"]);
+  const home = join(reins.path, "not-made");
+  const run = (...args: readonly string[]) =>
+    reins.run(["run", ...args], { env: { REINS_HOME: home } });
+  writeTeam(reins, { commands: {} });
+  const shown = await run(HELLO, "--dry-run");
   expect(succeed(shown)).toMatch(/^team_\w{32}\nroot \(starts\): guide\n {2}Shows what/);
-  const json = await empty.run([
-    "run",
-    "team.yaml",
-    "--dry-run",
-    "--json",
-    "--model",
-    "scripted/echo",
-  ]);
+  const json = await run("team.yaml", "--dry-run", "--json", "--model", "scripted/echo");
   expect(JSON.parse(succeed(json))).toMatchObject({
     default_agent: "root",
     agents: [{ name: "root", model: "scripted/echo" }],
   });
-  expect(await empty.run(["run", "none.yaml", "--dry-run"])).toMatchObject({ code: 3 });
-  expect(await empty.run(["run", "team.yaml", "--dry-run", "--agent", "x"])).toMatchObject({
-    code: 2,
-  });
+  expect(await run("none.yaml", "--dry-run")).toMatchObject({ code: 3 });
+  expect(await run("team.yaml", "--dry-run", "--agent", "x")).toMatchObject({ code: 2 });
   for (const how of [["--dry-run"], ["--exec", "Hello"]]) {
-    const run = await empty.run(["run", "team.yaml", ...how, "--prompt-file", "no-such-file.md"]);
-    expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining("no-such-file.md") });
+    const refused = await run("team.yaml", ...how, "--prompt-file", "no-such-file.md");
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("no-such-file.md") });
   }
-  expect(existsSync(empty.home)).toBe(false);
+  expect(existsSync(home)).toBe(false);
 });
 
 test("a cli that is killed leaves its turn running, and its session goes on", async () => {
@@ -290,36 +287,36 @@ test("a word is a team by its name or by an option; anything else stays a comman
 });
 
 test("behind a server it is the same, and the token of this machine is used", async () => {
-  await using served = await openReins();
-  writeTeam(served);
-  const server = served.start(["serve", "--listen", "127.0.0.1:0", "--json"]);
+  writeTeam(reins);
+  const before = await reins.sessions();
+  const server = reins.start(["serve", "--listen", "127.0.0.1:0", "--json"]);
   await server.says("listening");
   const { listening } = JSON.parse(server.stdout().toString());
   const remote = ["--remote", listening];
-  const dry = await served.run(["run", "team.yaml", "--dry-run", ...remote]);
+  const dry = await reins.run(["run", "team.yaml", "--dry-run", ...remote]);
   expect(succeed(dry)).toContain("root (starts): main");
   for (const how of [["--dry-run"], ["--exec", "Hello"]]) {
     const missing = ["--prompt-file", "no-such-file.md"];
-    const refused = await served.run(["run", "team.yaml", ...how, ...missing, ...remote]);
+    const refused = await reins.run(["run", "team.yaml", ...how, ...missing, ...remote]);
     const stderr = expect.stringContaining("the prompt file no-such-file.md is not there");
     expect(refused).toMatchObject({ code: 2, stdout: "", stderr });
   }
-  expect(await served.sessions()).toEqual([]);
-  const run = await served.run(["run", "team.yaml", "--exec", ...remote, "One.", "Two."]);
+  expect(await reins.sessions()).toHaveLength(before.length);
+  const run = await reins.run(["run", "team.yaml", "--exec", ...remote, "One.", "Two."]);
   expect(run).toMatchObject({ code: 0, stdout: "First.\nSecond.\n" });
-  const [session] = await served.sessions();
+  const [session] = await reins.sessions();
   const json = ["--session", session?.session_id ?? "", "--exec", "--json", ...remote, "fail"];
-  const failed = await served.run(["run", ...json]);
+  const failed = await reins.run(["run", ...json]);
   expect(failed.code).toBe(13);
-  const logged = logOf(served, session?.session_id ?? "").split("\n");
+  const logged = logOf(reins, session?.session_id ?? "").split("\n");
   const printed = failed.stdout.trimEnd().split("\n");
   expect(printed.filter((line) => !logged.includes(line))).toEqual([]);
   expect(printed.at(-1)).toContain("turn.ended");
   const env = { REINS_TOKEN: "wrong" };
-  expect(await served.run(["run", "--exec", "known", ...remote, "hi"], { env })).toMatchObject({
+  expect(await reins.run(["run", "--exec", "known", ...remote, "hi"], { env })).toMatchObject({
     code: 4,
   });
-  expect(await served.run(["run", "--exec", "nobody", ...remote, "hi"])).toMatchObject({ code: 3 });
+  expect(await reins.run(["run", "--exec", "nobody", ...remote, "hi"])).toMatchObject({ code: 3 });
   server.child.kill("SIGTERM");
   await server.ended;
 });
