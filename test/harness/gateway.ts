@@ -44,14 +44,19 @@ export interface TestGateway extends AsyncDisposable, Door {
   mint(request: OperationInput<"token.create">): Promise<string>;
 }
 
-export type TestGatewayOptions = Partial<
-  Pick<GatewayOptions, "flags" | "patience" | "env" | "command" | "pageFolder">
->;
+export interface TestGatewayOptions
+  extends Partial<Pick<GatewayOptions, "flags" | "patience" | "env" | "command" | "pageFolder">> {
+  /** The host of another gateway, for one more gateway over it; absent = a new host. */
+  readonly host?: TestHost;
+}
 
 /** A gateway in this process over a real host in its own. */
-export async function openTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+export async function openTestGateway({
+  host: given,
+  ...options
+}: TestGatewayOptions = {}): Promise<TestGateway> {
   await using stack = new AsyncDisposableStack();
-  const host = stack.use(await openTestHost());
+  const host = given ?? stack.use(await openTestHost());
   const gateway = stack.use(
     await openGatewayDaemon({
       dataDir: host.dataDir,
