@@ -171,6 +171,28 @@ const agentCalls: Partial<Record<OperationName, Readonly<Record<string, unknown>
   "agent.skills": {},
 };
 
+/** These end what they name, so each has a place of its own. */
+const endings: readonly OperationName[] = [
+  "session.close",
+  "session.interrupt",
+  "shell.close",
+  "process.signal",
+  "task.delete",
+  "token.revoke",
+];
+
+let shared: Promise<Place> | undefined;
+let agentId: Promise<string> | undefined;
+
+/** One agent for all calls, with a turn behind it. */
+async function createAgent(): Promise<string> {
+  const { session_id } = await gateway.get("agent.create", { source: inline });
+  const body = JSON.stringify({ session_id, messages });
+  const run = await gateway.fetch("/v1/session/run", { method: "POST", body });
+  await run.text();
+  return session_id;
+}
+
 /** What needs something that a call before it made. */
 async function inputOf(name: OperationName): Promise<Readonly<Record<string, unknown>>> {
   if (name === "ticket.exchange")
@@ -181,15 +203,14 @@ async function inputOf(name: OperationName): Promise<Readonly<Record<string, unk
   }
   const asked = agentCalls[name];
   if (asked !== undefined) {
-    const { session_id } = await gateway.get("agent.create", { source: inline });
-    await gateway.fetch("/v1/session/run", {
-      ...{ method: "POST", body: JSON.stringify({ session_id, messages }) },
-    });
-    return { session_id, ...asked };
+    agentId ??= createAgent();
+    return { session_id: await agentId, ...asked };
   }
   const call = calls[name];
   if (call === undefined) throw new Error(`${name} has no call in this test`);
-  return call(await createPlace(gateway));
+  if (endings.includes(name)) return call(await createPlace(gateway));
+  shared ??= createPlace(gateway);
+  return call(await shared);
 }
 
 test.each(names.filter((name) => specOf(name).answers === "json"))(
