@@ -336,8 +336,11 @@ async function checkAfterSocket(socket: TestSocket): Promise<void> {
   expect(await socket.ask({ type: "ping", id: "still here" })).toMatchObject({ type: "pong" });
 }
 
+/** Time enough for what comes at once, also on a busy machine. */
+const openImpatient = () => openTestGateway({ host: gateway.host, patience: { requestMs: 1000 } });
+
 test("a request that never ends is given up, its connection closed", async () => {
-  await using impatient = await openTestGateway({ patience: { requestMs: 200 } });
+  await using impatient = await openImpatient();
   const { hostname, port, host } = new URL(impatient.url);
   const head = `POST /v1/sessions HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${impatient.token}\r\n`;
   for (const part of ["POST /v1/ses", head, `${head}Content-Length: 100\r\n\r\n{`]) {
@@ -355,7 +358,7 @@ test("a request that never ends is given up, its connection closed", async () =>
 });
 
 test("a connection that never sends anything is closed without an answer", async () => {
-  await using impatient = await openTestGateway({ patience: { requestMs: 200 } });
+  await using impatient = await openImpatient();
   const { hostname, port } = new URL(impatient.url);
   const socket = connect(Number(port), hostname);
   let text = "";

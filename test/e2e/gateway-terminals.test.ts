@@ -128,7 +128,8 @@ test("the terminal's environment names what it belongs to and holds none of the 
     REINS_TOKEN: "of-the-server",
     GITHUB_TOKEN: "of-the-server",
   };
-  await using gateway = await openTestGateway({ env });
+  await using leased = await leaseGateway();
+  await using gateway = await openTestGateway({ host: leased.host, env });
   using task = await openTask(gateway, { issue_id: "ISS-7", prior_session_id: "claude-42" });
   await using client = await openTerminals(gateway);
   const session_id = await client.open(task);
@@ -284,7 +285,9 @@ test("a token speaks for its own user, an administrator's also for others", asyn
 });
 
 test("the socket holds a limited number of terminals, those being opened included", async () => {
-  await using gateway = await openTestGateway({ flags: { shell: "/bin/sh" } });
+  await using leased = await leaseGateway();
+  const flags = { shell: "/bin/sh" };
+  await using gateway = await openTestGateway({ host: leased.host, flags });
   using task = await openTask(gateway);
   await using client = await openTerminals(gateway);
   const { task_id, workspace_id } = task;
