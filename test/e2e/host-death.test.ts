@@ -6,13 +6,21 @@ import { locateDataDir } from "#host/data-dir.ts";
 import { openHost } from "#host/socket/start-host.ts";
 import { callerEnvironment } from "#test/harness/caller.ts";
 import { waitFor } from "#test/harness/eventually.ts";
-import { openGatewayProcess } from "#test/harness/gateway-process.ts";
+import { openTestGateway } from "#test/harness/gateway.ts";
 import { openTestHost } from "#test/harness/host.ts";
+import { leaseForFile } from "#test/harness/lease.ts";
 import { binPath } from "#test/harness/packaged.ts";
 import { findProcesses, isAlive } from "#test/harness/processes.ts";
+import { repeats } from "#test/harness/repeats.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 
-test("after kill -9 of the host and a restart its sessions are lost, their logs whole, their processes gone", async () => {
+/** For the tests that end no host; on SIGUSR2 it throws an error that nobody expects. */
+const BOMB = "process.on('SIGUSR2', () => setImmediate(() => { throw new Error('boom'); }))";
+const leaseHost = leaseForFile(() =>
+  openTestHost({ nodeArgs: ["--import", `data:text/javascript,${encodeURIComponent(BOMB)}`] }),
+);
+
+test("after kill -9 of the host and a restart its sessions are lost, their logs whole, their processes gone, the old socket no obstacle", async () => {
   using temp = openTempDir();
   const dataDir = join(temp.path, "home");
   const marker = `6${process.pid}1.25`;
@@ -31,7 +39,7 @@ test("after kill -9 of the host and a restart its sessions are lost, their logs 
     expect(findProcesses(`sleep ${marker}`).length).toBeGreaterThan(0);
     expect(existsSync(locateDataDir(dataDir).socket)).toBe(true);
   }
-  await using host = await openTestHost({ dataDir });
+  const host = await openTestHost({ dataDir });
   const lost = await host.client.call("session.get", { session_id: sessionId });
   expect(lost.state).toEqual({ kind: "lost", reason: "host_lost" });
   expect((await host.output(sessionId)).text).toBe("ready\r\n");
@@ -39,10 +47,22 @@ test("after kill -9 of the host and a restart its sessions are lost, their logs 
   await expect(
     host.client.call("session.input", { session_id: sessionId, data_b64: "eA==" }),
   ).rejects.toMatchObject({ code: "already_exited" });
+  // The next one is started as a client does it.
+  await host.kill("SIGKILL");
+  await host[Symbol.asyncDispose]();
+  expect(existsSync(locateDataDir(dataDir).socket)).toBe(true);
+  const client = await openHost({
+    dataDir,
+    command: [process.execPath, binPath],
+    env: callerEnvironment(),
+  });
+  expect((await client.call("host.health", {})).live).toBe(0);
+  await client.call("host.shutdown", {});
+  await waitFor("the host to end", () => !isAlive(client.hello.pid));
 });
 
 test("two hosts at once: the second says so and the first goes on", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   const second = spawnSync(process.execPath, [binPath, "host", "--data-dir", host.dataDir], {
     encoding: "utf8",
   });
@@ -51,14 +71,16 @@ test("two hosts at once: the second says so and the first goes on", async () => 
   expect((await host.client.call("host.health", {})).pid).toBe(host.pid);
 });
 
-test("eight starters at once get one host, in a session of its own, without the starter's marks", async () => {
+test("starters at once get one host, in a session of its own, without the starter's marks", async () => {
   using temp = openTempDir();
   const dataDir = join(temp.path, "home");
   const marks = { REINS_SESSION_ID: "ses_0000000000000000", SECRET: "s" };
   // Its environment is looked at, which is guarded from an ordinary user otherwise.
   const env = { ...callerEnvironment(), ...marks, REINS_DUMPABLE: "1" };
   const options = { dataDir, command: [process.execPath, binPath], env };
-  const clients = await Promise.all(Array.from({ length: 8 }, () => openHost(options)));
+  const clients = await Promise.all(
+    Array.from({ length: repeats({ few: 4, full: 8 }) }, () => openHost(options)),
+  );
   const pids = new Set(clients.map((client) => client.hello.pid));
   expect(pids.size).toBe(1);
   const [pid = 0] = pids;
@@ -87,24 +109,6 @@ function readEnvironment(pid: number): string {
     return "";
   }
 }
-
-test("a socket left by a crash is no obstacle", async () => {
-  using temp = openTempDir();
-  const dataDir = join(temp.path, "home");
-  {
-    await using host = await openTestHost({ dataDir });
-    await host.kill("SIGKILL");
-  }
-  expect(existsSync(locateDataDir(dataDir).socket)).toBe(true);
-  const client = await openHost({
-    dataDir,
-    command: [process.execPath, binPath],
-    env: callerEnvironment(),
-  });
-  expect((await client.call("host.health", {})).live).toBe(0);
-  await client.call("host.shutdown", {});
-  await waitFor("the host to end", () => !isAlive(client.hello.pid));
-});
 
 test("a data directory that cannot be used is a fault with a sentence, from the starter too", async () => {
   using temp = openTempDir();
@@ -159,7 +163,7 @@ test("a data directory that was removed is not made again, neither by the host t
   using temp = openTempDir();
   const dataDir = join(temp.path, "home");
   await using host = await openTestHost({ dataDir });
-  await using gateway = await openGatewayProcess({ dataDir, env: { HOME: temp.path } });
+  await using gateway = await openTestGateway({ host, env: { ...process.env, HOME: temp.path } });
   const request = { command: "echo one; cat", stdin: true } as const;
   const { session_id } = await host.create(request);
   using watch = await host.client.watch(session_id);
@@ -167,16 +171,13 @@ test("a data directory that was removed is not made again, neither by the host t
   rmSync(dataDir, { recursive: true });
   await host.client.closed;
   await waitFor("the host to end", () => !isAlive(host.pid));
-  const { status, body } = await gateway.door.call("session.get", { session_id });
+  const { status, body } = await gateway.call("session.get", { session_id });
   expect([status, body.error?.code]).toEqual([503, "host_unavailable"]);
   expect(existsSync(dataDir)).toBe(false);
 });
 
 test("an error that nobody expected is contained and shows in health", async () => {
-  const bomb = "process.on('SIGUSR2', () => setImmediate(() => { throw new Error('boom'); }))";
-  await using host = await openTestHost({
-    nodeArgs: ["--import", `data:text/javascript,${encodeURIComponent(bomb)}`],
-  });
+  await using host = await leaseHost();
   const { session_id } = await host.create({ command: "cat", stdin: true });
   process.kill(host.pid, "SIGUSR2");
   await waitFor(
@@ -193,7 +194,7 @@ test("an error that nobody expected is contained and shows in health", async () 
 });
 
 test("HUP and INT of the terminal that started it do not reach the host", async () => {
-  await using host = await openTestHost();
+  await using host = await leaseHost();
   process.kill(host.pid, "SIGHUP");
   process.kill(host.pid, "SIGINT");
   expect((await host.client.call("host.health", {})).pid).toBe(host.pid);
