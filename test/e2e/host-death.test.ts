@@ -14,7 +14,7 @@ import { findProcesses, isAlive } from "#test/harness/processes.ts";
 import { repeats } from "#test/harness/repeats.ts";
 import { openTempDir } from "#test/harness/temp-dir.ts";
 
-/** For the tests that end no host; on SIGUSR2 it throws an error that nobody expects. */
+/** For the tests that end no host; on SIGUSR2 it throws an unexpected error. */
 const BOMB = "process.on('SIGUSR2', () => setImmediate(() => { throw new Error('boom'); }))";
 const leaseHost = leaseForFile(() =>
   openTestHost({ nodeArgs: ["--import", `data:text/javascript,${encodeURIComponent(BOMB)}`] }),
