@@ -42,10 +42,10 @@ export async function attachTerminal(
   const events = typing.events();
   const historyEnd = isNew ? 0 : await findHistoryEnd(events);
   const screen = new Screen({ historyEnd });
-  screen.notice(isNew ? DETACH_HINT : `attached to ${session.name ?? session_id}; ${DETACH_HINT}`);
-  if (why !== undefined) screen.notice(why);
+  const hello = isNew ? DETACH_HINT : `attached to ${session.name ?? session_id}; ${DETACH_HINT}`;
+  const notices = why === undefined ? [hello] : [hello, why];
   const reader = new Reader(client, { session, screen, typing, since, historyEnd });
-  const ending = await converse(reader, { typing, screen, events });
+  const ending = await converse(reader, { typing, screen, events, notices });
   const target = ending.kind === "detached" ? await findTarget(client, session_id) : session_id;
   const back = `reins attach ${nameThere(client, target)}`;
   return reportEnding(ending, { session_id, back }, screen);
@@ -106,9 +106,14 @@ interface Conversation {
   readonly typing: Typing;
   readonly screen: Screen;
   readonly events: AsyncIterable<AttachEvent>;
+  /** Shown once keys go to the session: a reader of "Ctrl-\\ d detaches" may press it at once. */
+  readonly notices: readonly string[];
 }
 
-async function converse(reader: Reader, { typing, screen, events }: Conversation): Promise<Ending> {
+async function converse(
+  reader: Reader,
+  { typing, screen, events, notices }: Conversation,
+): Promise<Ending> {
   let ending: Ending | undefined;
   const leave = (why: Ending) => {
     ending ??= why;
@@ -118,6 +123,7 @@ async function converse(reader: Reader, { typing, screen, events }: Conversation
   stack.use(openRawMode(() => screen.undo()));
   stack.use(onLeaving(leave));
   stack.use(typeInto(typing, () => leave({ kind: "detached" })));
+  for (const notice of notices) screen.notice(notice);
   await reader.recall();
   for await (const event of events) {
     ending ??= await reader.hear(event);
