@@ -1,6 +1,6 @@
 // `npm test`: lint, types and the tests, then a look at what the run has left behind. `--fast` leaves the end-to-end
-// tests out; `--page` and `--wide` run only those of the page and those that take long. The last line is always
-// `N passed, N failed`.
+// tests out; `--page` and `--wide` run only those of the page and those that take long, `--changes` only the one that
+// measures how soon a change is shown. The last line is always `N passed, N failed`.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { globSync, mkdirSync, readFileSync } from "node:fs";
@@ -27,6 +27,7 @@ const kinds = {
   fast: { projects: ["unit"], checksSources: true, needsPage: false },
   test: { projects: ["unit", "e2e"], checksSources: true, needsPage: true },
   page: { projects: ["page"], checksSources: false, needsPage: true },
+  changes: { projects: ["page"], checksSources: false, needsPage: true },
   wide: { projects: ["wide", "e2e", "unit"], checksSources: false, needsPage: true },
 };
 const kindName = process.argv[2]?.replace(/^--/, "") ?? "test";
@@ -95,6 +96,7 @@ async function runTests() {
   const args = ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${reportPath}`];
   args.push(...kind.projects.map((name) => `--project=${name}`));
   if (kindName === "wide") args.push("test/wide/", ...repeatedFiles());
+  if (kindName === "changes") args.push("test/e2e/page/every-change.test.ts");
   const end = await spawnProgram("vitest", args, { env: testEnvironment() });
   const report = readReport();
   total.passed += report.passed;
@@ -117,7 +119,7 @@ function testEnvironment() {
   return {
     ...Object.fromEntries(own),
     RT_RUN: run,
-    ...(kindName === "wide" ? { RT_REPEATS: "full" } : {}),
+    ...(kindName === "wide" || kindName === "changes" ? { RT_REPEATS: "full" } : {}),
     TMPDIR: runDir,
     XDG_RUNTIME_DIR: runDir,
     XDG_STATE_HOME: join(runDir, "state"),
