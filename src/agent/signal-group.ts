@@ -6,6 +6,6 @@ export function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void
   try {
     process.kill(-pid, signal);
   } catch {
-    // Nobody is left in it.
+    // The group has no process left.
   }
 }

@@ -14,24 +14,10 @@ import { openTestHost } from "#test/harness/host.ts";
 import { isAlive } from "#test/harness/processes.ts";
 import { repeats } from "#test/harness/repeats.ts";
 import { openResident } from "#test/harness/resident.ts";
-import { inline, say, scripted } from "#test/harness/runtimes.ts";
+import { say } from "#test/harness/runtimes.ts";
+import { STATE_TEAM } from "#test/harness/state-team.ts";
 
 /** What every surface says about a session equals what its processes and the model's own log say. */
-
-const TEAM = inline(
-  scripted(
-    [
-      { when: { last_user_contains: "slow" }, delay_ms: 600_000, text: "Never." },
-      {
-        when: { last_user_contains: "file", last_role: "user" },
-        tool_calls: [{ tool: "write_file", input: { path: "a.txt", content: "a\n" } }],
-      },
-      { when: { last_user_contains: "fail" }, error: { cause: "refused", message: "I refuse." } },
-      { text: "Done with it.", repeat: true },
-    ],
-    { toolsets: [{ type: "filesystem" }] },
-  ),
-);
 
 type Seen = Pick<Session, "status" | "needs" | "last_line" | "state" | "pid" | "name">;
 
@@ -79,7 +65,8 @@ async function openWorld() {
     return listed;
   };
   const backend = openRemoteBackend(client);
-  const createAgent = async () => await backend.create({ source: TEAM, working_dir: dataDir });
+  const createAgent = async () =>
+    await backend.create({ source: STATE_TEAM, working_dir: dataDir });
   const owned = stack.move();
   return {
     gateway,

@@ -19,7 +19,7 @@ export async function chatWith(
   return await runChat({ runtime, listSessions, state, name, ...viewing });
 }
 
-/** There is no terminal that the chat view can be drawn on. */
+/** The chat view needs a terminal to draw on. */
 function needsTerminal(session_id: string): Fault {
   return new Fault(
     "unsupported",

@@ -24,7 +24,7 @@ export class Claim {
     this.#takeover = takeover;
   }
 
-  /** Control was lost if somebody else has it. */
+  /** This client had control, so it lost it if another client has it now. */
   get hadControl(): boolean {
     return this.#hadControl;
   }

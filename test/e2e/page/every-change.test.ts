@@ -13,24 +13,10 @@ import {
 import { SLOW_MS } from "#test/harness/control.ts";
 import { openPageWorld, type PageWorld } from "#test/harness/page-world.ts";
 import { findProcesses, findWorkers, isAlive } from "#test/harness/processes.ts";
-import { inline, say, scripted } from "#test/harness/runtimes.ts";
+import { say } from "#test/harness/runtimes.ts";
+import { STATE_TEAM } from "#test/harness/state-team.ts";
 
 /** A page that is never reloaded and `reins ps` show what processes, files and logs say, a second after it is so. */
-
-const TEAM = inline(
-  scripted(
-    [
-      { when: { last_user_contains: "slow" }, delay_ms: 600_000, text: "Never." },
-      {
-        when: { last_user_contains: "file", last_role: "user" },
-        tool_calls: [{ tool: "write_file", input: { path: "a.txt", content: "a\n" } }],
-      },
-      { when: { last_user_contains: "fail" }, error: { cause: "refused", message: "I refuse." } },
-      { text: "Done with it.", repeat: true },
-    ],
-    { toolsets: [{ type: "filesystem" }] },
-  ),
-);
 
 const AWAY = "Can’t reach the server";
 
@@ -182,7 +168,7 @@ async function runRealAgent({ world, witness, dataDir }: Open): Promise<string> 
   const { url } = world.door;
   const token = readFileSync(join(dataDir, "token"), "utf8").trim();
   const backend = openRemoteBackend(createClient({ url, token }));
-  const runtime = await backend.create({ source: TEAM, working_dir: dataDir });
+  const runtime = await backend.create({ source: STATE_TEAM, working_dir: dataDir });
   const { session_id } = runtime;
   const log = () => readAgentLog(dataDir, session_id);
   const workers = () => findWorkers(session_id);
